@@ -12,7 +12,7 @@ from equigraph.factorization.multiplicative import Status
 from equigraph.factorization.normalized import strengths
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
 from equigraph.factorization.starts import random_start, spectral_start, svd_start
-from equigraph.stores import SerialProduct, gram
+from equigraph.stores.products import SerialProduct, gram
 from tests.reference.normalized import normalized_gradient, normalized_objective
 
 
@@ -70,7 +70,7 @@ def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, w
     rng = np.random.default_rng(seed)
     product = SerialProduct(random_graph(rng, n, kind))
     penalty = penalties(rng, n)[name]
-    H, W = start(product.adjacency, k, rng)
+    H, W = start(product, k, rng)
     factors = coordinate_descent(product, H, W, penalty=penalty, weight=weight, max_iter=30, tol=0)
     assert np.isfinite(factors.history).all()
     assert (np.diff(factors.history) <= 1e-12 * np.abs(factors.history[:-1])).all()
@@ -85,7 +85,7 @@ def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, w
 def test_one_pass_over_the_graph_per_step(name):
     rng = np.random.default_rng(0)
     product = CountingProduct(random_graph(rng, 40))
-    H, W = svd_start(product.adjacency, 3, rng)
+    H, W = svd_start(product, 3, rng)
     product.passes = 0
     factors = coordinate_descent(
         product, H, W, penalty=penalties(rng, 40)[name], weight=1, max_iter=60, tol=0
@@ -100,7 +100,7 @@ def test_scale_of_the_graph_plays_no_part(factor, start):
     rng = np.random.default_rng(2)
     adjacency = random_graph(rng, 45, "planted")
     penalty = penalties(rng, 45)["scatter"]
-    H, W = start(adjacency, 3, np.random.default_rng(0))
+    H, W = start(SerialProduct(adjacency), 3, np.random.default_rng(0))
     one, other = (
         coordinate_descent(SerialProduct(A), H, W, penalty=penalty, weight=0.3, max_iter=40, tol=0)
         for A in (adjacency, adjacency * factor)
@@ -119,7 +119,7 @@ def test_stationary_at_convergence(name, weight):
     adjacency = random_graph(rng, 60, "planted")
     product = SerialProduct(adjacency / np.sqrt((adjacency.data**2).sum()))
     options = {"penalty": penalties(rng, 60)[name], "weight": weight}
-    H, W = spectral_start(product.adjacency, 3, rng)
+    H, W = spectral_start(product, 3, rng)
     factors = coordinate_descent(product, H, W, max_iter=3000, tol=1e-12, **options)
     assert factors.status is Status.CONVERGED
     for factor, gradient in zip(
@@ -134,7 +134,7 @@ def test_stationary_at_convergence(name, weight):
 def test_columns_have_the_scale_that_the_penalty_sees(kind):
     rng = np.random.default_rng(4)
     product = SerialProduct(random_graph(rng, 30, kind))
-    H, W = random_start(product.adjacency, 2, rng)
+    H, W = random_start(product, 2, rng)
     factors = coordinate_descent(
         product, H, W, penalty=penalties(rng, 30)["scatter"], weight=0.1, max_iter=60
     )
@@ -149,7 +149,7 @@ def test_isolated_nodes_get_rows_of_zeros():
     adjacency[[3, 9]] = 0
     adjacency = sparse.csr_array(adjacency.tocsr())
     adjacency.eliminate_zeros()
-    H, W = svd_start(adjacency, 3, rng)
+    H, W = svd_start(SerialProduct(adjacency), 3, rng)
     factors = coordinate_descent(SerialProduct(adjacency), H, W, max_iter=200, tol=0)
     assert np.abs(factors.H[[3, 9]]).max() < 1e-6 * factors.H.max()
 
@@ -172,7 +172,7 @@ def test_start_that_explains_nothing():
 def test_start_is_not_changed_and_runs_repeat():
     rng = np.random.default_rng(8)
     product = SerialProduct(random_graph(rng, 30))
-    H, W = svd_start(product.adjacency, 3, rng)
+    H, W = svd_start(product, 3, rng)
     copies = H.copy(), W.copy()
     runs = [coordinate_descent(product, H, W, max_iter=20, tol=0) for _ in range(2)]
     np.testing.assert_array_equal(H, copies[0])
@@ -183,7 +183,7 @@ def test_start_is_not_changed_and_runs_repeat():
 def test_tolerance_and_callback_stop():
     rng = np.random.default_rng(9)
     product = SerialProduct(random_graph(rng, 30, "planted"))
-    H, W = svd_start(product.adjacency, 3, rng)
+    H, W = svd_start(product, 3, rng)
     early = coordinate_descent(product, H, W, max_iter=2000, tol=1e-4)
     assert early.status is Status.CONVERGED
     assert early.change < 1e-4

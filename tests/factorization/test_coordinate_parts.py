@@ -5,12 +5,10 @@ import pytest
 from scipy import sparse
 from scipy.optimize import nnls
 
-from equigraph.factorization.coordinate import group_table
-from equigraph.factorization.interaction import fit_interaction
-from equigraph.factorization.normalized import rescale
+from equigraph.factorization.coordinate import Model, group_table, sweep
+from equigraph.factorization.normalized import fit_interaction, rescale
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
-from equigraph.factorization.sweeps import Images, Model, sweep
-from equigraph.stores import SerialProduct
+from equigraph.stores.products import SerialProduct
 from tests.reference.normalized import normalized_gradient, normalized_objective
 
 
@@ -168,11 +166,10 @@ def test_tables_of_penalties():
 def test_sweep_minimises_the_penalty_of_a_column_exactly(stiffness):
     rng = np.random.default_rng(7)
     groups = rng.permutation(np.repeat([0, 1, 2], [200, 80, 20]))
-    codes, table, collect = group_table(Scatter(groups))
+    codes, table, collect = groups_of = group_table(Scatter(groups))
     H, AH = rng.random((300, 1)), rng.standard_normal((300, 1)) + groups[:, None]
     model = Model(np.eye(1), np.array([[2.0]]), np.zeros(1), np.array([5.0]), np.array([stiffness]))
-    panels = Images(H, AH, collect @ H)
-    new = sweep(panels, panels, 0.0, (codes, table), model)
+    new = sweep(H, AH, collect @ H, groups_of, model)
     target = H - 2 * (2 * H - AH) / 5
     shift = stiffness / 5 * (table @ (collect @ new))
     np.testing.assert_allclose(new, np.maximum(target - shift[codes], 0), atol=1e-9)

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.deep import OnRows, deep_updates, with_rows
+from equigraph.factorization.dfnmf import OnRows, deep_updates, with_rows
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GroupParity
-from equigraph.stores import SerialProduct
+from equigraph.stores.products import SerialProduct
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
 
 

@@ -10,7 +10,7 @@ from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
 from equigraph.factorization.row_steps import run_fits
-from equigraph.stores import SerialProduct, memory_product
+from equigraph.stores.products import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
 
 
@@ -26,7 +26,7 @@ def start(rng, n, k):
 
 
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 60)
+    monkeypatch.setattr("equigraph.stores.products._BLOCK_WORK", 60)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8, 17])

@@ -8,8 +8,7 @@ from scipy import linalg, sparse
 
 from equigraph.exceptions import InfeasibleError
 from equigraph.spectral import solvers
-from equigraph.spectral.constraints import group_constraint
-from equigraph.spectral.embedding import constrained_embedding
+from equigraph.spectral.embedding import constrained_embedding, group_constraint
 
 
 def random_graph(n, mean_degree, seed, *, weighted=False):

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from equigraph.datasets import make_fair_sbm
 from equigraph.graph import check_adjacency
 from equigraph.metrics import clustering_accuracy
-from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import group_constraint
 from equigraph.spectral.labels import spectral_labels
 from equigraph.spectral.soft import (
     _leading_vectors,
@@ -16,7 +16,7 @@ from equigraph.spectral.soft import (
     quick_fair_labels,
     soft_fair_labels,
 )
-from equigraph.stores import product_of
+from equigraph.stores.products import product_of
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,8 @@ import pytest
 from scipy import linalg, sparse
 
 from equigraph.exceptions import ParameterError
-from equigraph.spectral.constraints import (
-    check_representation,
-    exact_row_space,
-    group_constraint,
-    group_indicators,
-    low_rank_row_space,
-)
+from equigraph.spectral.embedding import group_constraint, group_indicators
+from equigraph.spectral.individual import check_representation, exact_row_space, low_rank_row_space
 
 
 def _group_graph(codes):

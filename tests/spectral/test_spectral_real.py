@@ -6,8 +6,7 @@ import pytest
 from equigraph import datasets
 from equigraph.graph.groups import encode_groups
 from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC
-from equigraph.spectral.constraints import group_constraint
-from equigraph.spectral.embedding import constrained_embedding
+from equigraph.spectral.embedding import constrained_embedding, group_constraint
 
 NORMALIZED = {
     "diaries": (0, 0.00469, 0.05143, 0.08509, 0.12187),

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.stores import SerialProduct, StoreProduct, gram, memory_product, product_of
 from equigraph.stores.blocks import MemoryBlocks
-from equigraph.stores.panels import row_blocks
+from equigraph.stores.products import SerialProduct, StoreProduct, gram, memory_product, product_of
 from equigraph.stores.threads import run_all
 
 TOLERANCE = {np.float64: 1e-13, np.float32: 2e-6}
@@ -42,7 +41,7 @@ def test_fused_product_of_any_shape(n, k, weighted, single, seed):
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 4])
 def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
     # Small blocks, so that there is something to share.
-    monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 500)
+    monkeypatch.setattr("equigraph.stores.products._BLOCK_WORK", 500)
     graph = eg.datasets.make_planted_graph(500, 4, random_state=0).adjacency.astype(dtype)
     panel = np.random.default_rng(0).random((500, 5)).astype(dtype)
     product = memory_product(graph, n_threads)
@@ -97,16 +96,6 @@ def test_compiled_loops_are_used_where_they_pay(monkeypatch):
     assert product_of(small).store._n_threads == 4
 
 
-def test_blocks_cover_all_rows_and_depend_on_the_graph_alone():
-    indptr = np.r_[0, np.cumsum(np.random.default_rng(0).integers(0, 5000, 2000))]
-    cuts = row_blocks(indptr)
-    assert cuts[0] == 0
-    assert cuts[-1] == 2000
-    assert (np.diff(cuts) > 0).all()
-    work = np.diff(indptr[cuts])
-    assert work.max() < 2 * work.mean()
-
-
 def test_a_failing_task_is_heard():
     def fail():
         raise ValueError("no")
@@ -144,7 +133,7 @@ def _product_in_child(queue):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_threads_work_after_a_fork(monkeypatch):
-    monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 100)
+    monkeypatch.setattr("equigraph.stores.products._BLOCK_WORK", 100)
     graph = eg.datasets.make_planted_graph(300, 3, random_state=0).adjacency
     here = float(memory_product(graph, 2)(np.ones((300, 4))).sum())
     context = multiprocessing.get_context("fork")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equigraph.stores.block_files import RowBlock
-from equigraph.stores.panels import add_tile, tally_tile
+from equigraph.stores.rows import add_tile
 from tests.reference.stored import random_graph
 
 
@@ -27,8 +27,3 @@ def test_tiles_of_any_cut_give_the_same_bits_and_the_dense_product(weighted, dty
     np.testing.assert_array_equal(parts, whole)
     dense = A.toarray() @ panel.astype(float)
     np.testing.assert_allclose(whole, dense, rtol=1e-5 if dtype == np.float32 else 1e-13)
-    labels = np.random.default_rng(k).integers(0, k, 90).astype(np.int32)
-    onehot = np.eye(k)[labels]
-    pairs = np.zeros((k, k))
-    tally_tile(A.indptr[:-1], A.indptr[1:], block, 0, labels, labels, pairs)
-    np.testing.assert_allclose(pairs, onehot.T @ A.toarray() @ onehot, rtol=1e-12)

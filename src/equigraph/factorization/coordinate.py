@@ -17,10 +17,10 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
     Scale,
+    fit_interaction,
     length_forces,
     penalty_weight,
     rescale,
@@ -28,9 +28,8 @@ from equigraph.factorization.normalized import (
 )
 from equigraph.factorization.penalties import Penalty, curvature_bound
 from equigraph.factorization.penalties.base import form_of
-from equigraph.factorization.sweeps import Images, Model, ahead, sweep
 from equigraph.graph.groups.sums import indicator
-from equigraph.stores import Product, gram
+from equigraph.stores.products import Product, gram
 
 # Each step solves small systems of as many groups; above this number the general treatment is cheaper.
 MOST_GROUPS = 128
@@ -47,6 +46,8 @@ SETTLING = 10
 FIRST_SWEEPS, W_SWEEPS, W_TOLERANCE = 20, 3, 1e-10
 # How often a step that would raise the objective is halved.
 HALVINGS = 8
+# Most Newton steps for the group sums of one column; close to the minimum one or two are enough.
+NEWTON_STEPS = 8
 
 
 class GroupTable(NamedTuple):
@@ -198,12 +199,9 @@ class _Descent:
         if beta:
             cross = gram(here.H, before.H)
             YY = (1 + beta) ** 2 * here.HH - beta * (1 + beta) * (cross + cross.T) + beta**2 * before.HH
-        model = self._model(here, YY)
-        groups = self.penalty.groups
-        return sweep(self._panels(here), self._panels(before), beta, groups and groups[:2], model)
-
-    def _panels(self, point: _Point) -> Images:
-        return Images(point.H, point.AH, None if self.penalty.penalty is None else point.image)
+        Y, AY = ahead(here.H, before.H, beta), ahead(here.AH, before.AH, beta)
+        image = here.image if self.penalty.groups is not None else ahead(here.image, before.image, beta)
+        return sweep(Y, AY, image, self.penalty.groups, self._model(here, YY))
 
     def accept(self, here: _Point, trial: _Point) -> _Point:
         """Return the trial if it is better, else a point between, else the old one; adapt the next step."""
@@ -257,6 +255,64 @@ class _Descent:
         if self.penalty.groups is None:
             step = step + stiffness * self.penalty.curvature
         return Model(W, BB, force, np.where(alive, step, 0.0), stiffness)
+
+
+class Model(NamedTuple):
+    """The quadratic model of half the objective around the extrapolated membership Y."""
+
+    W: NDArray[np.float64]
+    BB: NDArray[np.float64]  # B'B for the right factor B = Y W
+    # Coefficient of the part of the gradient that is proportional to the column itself
+    force: NDArray[np.float64]
+    # Curvature along each coordinate, proximal term included; 0 leaves the column alone
+    step: NDArray[np.float64]
+    stiffness: NDArray[np.float64]  # weight of the penalty in each column
+
+
+def sweep(Y: NDArray, AY: NDArray, image: NDArray, groups: GroupTable | None, model: Model) -> NDArray:
+    """Return the next H from Y, A Y and the image under the penalty: the last group sums, or the gradient at Y.
+
+    A penalty of groups is minimised exactly in each column; without any penalty the image has no rows.
+    """
+    H, pull = Y.copy(), AY @ model.W.astype(Y.dtype)
+    for column in range(Y.shape[1]):
+        if model.step[column] > 0:
+            # Where the column goes without penalty and bound.
+            gradient = 2 * (H @ model.BB[:, column].astype(H.dtype) - pull[:, column])
+            target = H[:, column] - (gradient + 0.5 * model.force[column] * H[:, column]) / model.step[column]
+            stiffness = model.stiffness[column] / model.step[column]
+            if groups is not None:
+                target = target - _group_shift(target, image[:, column], groups, stiffness)
+            elif image.size:
+                target -= image[:, column] * (0.5 * stiffness)
+            H[:, column] = target
+        np.maximum(H[:, column], 0, out=H[:, column])
+    return H
+
+
+def _group_shift(target: NDArray, sums: NDArray, groups: GroupTable, stiffness: float) -> NDArray[np.float64]:
+    """Return by how much the penalty lowers each entry of a column, by Newton steps from the last group sums."""
+    codes, n_groups, table = groups.codes, sums.size, groups.table * stiffness
+    shift = table @ sums
+    free = target > shift[codes]
+    for _ in range(NEWTON_STEPS):
+        count = np.bincount(codes[free], minlength=n_groups)
+        total = np.bincount(codes[free], target[free], minlength=n_groups)
+        shift = np.linalg.solve(np.eye(n_groups) + table * count, table @ total)
+        was_free, free = free, target > shift[codes]
+        if np.array_equal(free, was_free):
+            break
+    return shift[codes]
+
+
+def ahead(here: NDArray, before: NDArray, extrapolation: float) -> NDArray:
+    """Return ``here + extrapolation * (here - before)``, without a copy where that is ``here``."""
+    if extrapolation == 0:
+        return here
+    out = here - before
+    out *= out.dtype.type(extrapolation)
+    out += here
+    return out
 
 
 def _first_pass(product: Product, H: NDArray) -> tuple[Scale, NDArray]:

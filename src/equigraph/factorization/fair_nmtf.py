@@ -16,14 +16,17 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, Status, has_row_form
 from equigraph.factorization.normalized import normalized_updates
-from equigraph.factorization.out_of_core import factors_of_rows, open_product, row_spectral_labels
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
-from equigraph.factorization.starts import random_labels, start_from_labels
+from equigraph.factorization.starts import (
+    open_product,
+    random_labels,
+    row_spectral_labels,
+    start_from_labels,
+)
 from equigraph.search.plans import is_large
 from equigraph.search.targets import Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
-from equigraph.stores import Product, StoreProduct
-from equigraph.stores.distributed import RowStore
+from equigraph.stores.products import Product, SerialProduct, StoreProduct
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 # The dial at 1 would mean an infinite weight; beyond this more weight changes nothing.
@@ -193,38 +196,36 @@ class FairNMTF(GraphClusterer):
         options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
         if is_out_of_core(problem.graph, self.execution):
             assert isinstance(product, StoreProduct)
-            labels, store = self._row_start(problem, product, seed)
-            H, W = factors_of_rows(store, labels, self.n_clusters, dtype)
-            if store is product.store:
+            labels, there = self._row_start(problem, product, seed)
+            H, W = start_from_labels(there, labels, self.n_clusters, dtype)
+            if there is product:
                 return normalized_updates(product, H, W, penalty, weight, **options)
             # With the workers gone, one step makes factors of the labels that are left.
-            here = StoreProduct(store, product.squared_norm())
-            left = normalized_updates(here, H, W, penalty, weight, **{**options, "max_iter": 1})
+            left = normalized_updates(there, H, W, penalty, weight, **{**options, "max_iter": 1})
             return replace(left, status=Status.STOPPED)
-        H, W = start_from_labels(problem.adjacency, self._start(problem, seed), self.n_clusters)
-        H = H.astype(dtype, copy=False)
+        labels = self._start(problem, seed)
+        H, W = start_from_labels(SerialProduct(problem.adjacency), labels, self.n_clusters, dtype)
         if penalty is self.penalty:
             check_penalty(penalty, H)
         if self.solver == "mu" and problem.adjacency.nnz:
             return normalized_updates(product, H, W, penalty, weight, **options)
         return coordinate_descent(product, H, W, penalty=penalty, weight=weight, **options)
 
-    def _row_start(
-        self, problem: Problem, product: StoreProduct, seed: int
-    ) -> tuple[NDArray[np.intp] | NDArray[np.int32], RowStore]:
-        """Return the labels to start from, and the rows where they are then: a search may have lost its workers."""
+    def _row_start(self, problem: Problem, product: StoreProduct, seed: int) -> tuple[NDArray, StoreProduct]:
+        """Return the labels to start from, and products with the rows where they are: a search may lose its workers."""
         if self.init == "random":
-            return random_labels(problem.n_nodes, self.n_clusters, seed), product.store
+            return random_labels(problem.n_nodes, self.n_clusters, seed), product
         if self.init == "partition":
             from equigraph.search.large import LargeSearch, make_search
 
             codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
             search = make_search(product.store, codes, self.n_clusters, seed=seed)
             assert isinstance(search, LargeSearch)
-            return search.solve([Target(float(self.fairness))])[0], search.store
+            labels = search.solve([Target(float(self.fairness))])[0]
+            lost = search.store is not product.store
+            return labels, StoreProduct(search.store, product.squared_norm()) if lost else product
         strength = self._start_strength()
-        labels = row_spectral_labels(problem, product, self.n_clusters, strength=strength, seed=seed)
-        return labels, product.store
+        return row_spectral_labels(problem, product, self.n_clusters, strength=strength, seed=seed), product
 
     def _start(self, problem: Problem, seed: int) -> NDArray:
         """Return the labels to start from."""

@@ -8,31 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.text import count
-from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.factorization.multiplicative import (
     FLOOR,
     Factors,
-    Status,
     Sums,
     interaction_tables,
-    iterate,
     multiplicative_updates,
     update_membership,
 )
 from equigraph.factorization.penalties import Penalty
 from equigraph.factorization.penalties.base import form_of
 from equigraph.graph.groups.sums import group_sums
-from equigraph.stores import StoreProduct, gram
 from equigraph.stores.block_files import writable
-from equigraph.stores.distributed import StreamedRows
-from equigraph.stores.distributed.rows import Rows, in_order
-from equigraph.stores.panels import MOST_COLUMNS
+from equigraph.stores.products import StoreProduct, gram
+from equigraph.stores.rows import MOST_COLUMNS, Rows, StreamedRows, in_order
 from equigraph.stores.threads import most_threads, run_all
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
@@ -64,20 +58,12 @@ class Totals(NamedTuple):
     moved: NDArray[np.float64]  # squared change of H, in one row
 
 
-class Checkpoint(NamedTuple):
-    """Factors in this process, and after how many steps."""
-
-    H: NDArray
-    W: NDArray[np.float64]
-    n_steps: int
-
-
 class RowSteps:
-    """MembershipSteps on the rows of a store."""
+    """What `PanelSteps` is, on the rows of a store."""
 
     def __init__(self, product: StoreProduct, H: NDArray, penalty: Penalty):
         self._store, self._scale = product.store, product.scale
-        self.squared_norm = product.squared_norm
+        self.squared_norm = product.squared_norm()
         self._form = form_of(penalty)
         self._n_clusters, self._n_groups = H.shape[1], 0 if self._form is None else self._form.own.size
         self._dtype = H.dtype
@@ -85,8 +71,7 @@ class RowSteps:
         self._here, self._before = "H", "H before"
         self._fixed: list[str] = []
         self._n_steps = 0
-        # The factors of the last checkpoint, where the rows are in other processes.
-        self.kept: Checkpoint | None = None
+        self.kept: tuple[NDArray, NDArray, int] | None = None
         self._store.place(self._here, self._padded(H))
         if self._form is not None:
             self._store.place("codes", self._form.codes.astype(np.int32))
@@ -103,7 +88,7 @@ class RowSteps:
             saved = self._store.checkpoint([self._here, *self._fixed], [(self._here, "AH")])
             if self._here in saved:
                 H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
-                self.kept = Checkpoint(H, W.copy(), self._n_steps - 1)
+                self.kept = H, W.copy(), self._n_steps - 1
         self._here, self._before = self._before, self._here
         tables = self._tables(W, HH)
         return self._sums(self._store.each(advance_rows, self._before, self._here, tables, self._n_groups))
@@ -133,7 +118,7 @@ class RowSteps:
         return Tables(right, middle, positive, negative, own.astype(self._dtype))
 
     def _sums(self, parts: list[Totals]) -> Sums:
-        crosses = self._store.multiply(self._here, "AH", then=cross_rows, arguments=(self._here,))
+        crosses = self._store.multiply(self._here, "AH", cross_rows, self._here)
         HH, sums, squares, moved = map(in_order, zip(*parts, strict=True))
         k, value = self._n_clusters, 0.0
         if self._form is not None:
@@ -148,31 +133,6 @@ class RowSteps:
         padded = np.zeros((panel.shape[0], width), self._dtype)
         padded[:, :k] = panel
         return padded
-
-
-def row_updates(
-    product: StoreProduct, H: NDArray, W: NDArray, penalty: Penalty, *, notify: Any, **options: Any
-) -> Factors:
-    """Run `iterate` on the rows of a store; if these are lost, return the last checkpoint."""
-    steps = RowSteps(product, H, penalty)
-    history: list[float] = []
-
-    def record(stage: str, step: int, total: int, objective: float) -> bool:
-        history.append(objective)
-        return notify(stage, step, total, objective)
-
-    try:
-        return iterate(steps, W, notify=record, **options)
-    except SchedulerLostError:
-        if steps.kept is None:
-            raise
-    H, W, n_steps = steps.kept
-    warn(
-        f"The Dask scheduler is gone after {count(len(history), 'step')}: the factors are those after {n_steps}, "
-        "with the status 'stopped'.",
-        SchedulerLostWarning,
-    )
-    return Factors(H, W, np.asarray(history[:n_steps]), float("nan"), Status.STOPPED)
 
 
 def run_fits(

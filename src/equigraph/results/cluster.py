@@ -13,8 +13,7 @@ from equigraph.graph.adapters import library_of
 from equigraph.graph.features import with_features
 from equigraph.methods import get_method
 from equigraph.results.result import ClusteringResult
-from equigraph.stores.block_scores import evaluate_blocks
-from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
 
 def cluster(

@@ -10,8 +10,7 @@ from equigraph.metrics import evaluate
 from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
-from equigraph.stores.block_scores import evaluate_blocks
-from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
 
 def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:

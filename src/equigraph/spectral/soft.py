@@ -12,9 +12,9 @@ from scipy import sparse
 
 from equigraph.graph.groups import group_means
 from equigraph.graph.groups.placement import place_isolated
-from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import group_constraint
 from equigraph.spectral.labels import embedded_labels, fill_empty, kmeans_labels, unit_rows
-from equigraph.stores import Product, product_of, single_blas_thread
+from equigraph.stores.products import Product, product_of, single_blas_thread
 
 # More vectors than are wanted make the wanted ones converge faster.
 _SPARE = 2

@@ -367,8 +367,25 @@ def write_blocks(
             _store(writer, "names", graph.node_names)
         if graph.sensitive_features is not None:
             _store(writer, "groups", graph.sensitive_features)
-        writer.attribute, writer.named = graph.attribute, graph.named
+        writer.meta.update(attribute=graph.attribute, named=graph.named)
     return open_blocks(folder)
+
+
+def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | None = None) -> dict[str, Any]:
+    """Return what `equigraph.metrics.evaluate` does of a graph in memory, by one pass over the blocks."""
+    from equigraph.metrics import evaluate
+
+    # Everything but Q only looks at labels and groups.
+    scores = evaluate(graph.without_edges(), labels, n_clusters=n_clusters)
+    names, codes = np.unique(np.asarray(labels), return_inverse=True)
+    inside, volume = 0.0, np.zeros(names.size)
+    for block in graph.in_units().blocks():
+        own, weights = np.repeat(codes[block.low : block.high], np.diff(block.indptr)), block.weights()
+        inside += float(weights[own == codes[block.indices]].sum())
+        volume += np.bincount(own, weights, minlength=names.size)
+    total = max(float(volume.sum()), np.finfo(float).tiny)
+    scores["Q"] = inside / total - float(np.square(volume / total).sum())
+    return scores
 
 
 def _store(writer: BlockWriter, name: str, values: NDArray) -> None:

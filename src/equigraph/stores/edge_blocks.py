@@ -128,7 +128,7 @@ def write_edge_blocks(
     with ExitStack() as stack:
         mapped: Callable[..., Iterable[Any]] = map
         if execution is not None:
-            from equigraph.stores.distributed.clients import dask_client
+            from equigraph.stores.dask_rows import dask_client
 
             mapped = _mapping(stack.enter_context(dask_client(execution)))
         with naming_the_path(folder):
@@ -188,8 +188,8 @@ def _write_numbered(
             duplicates=duplicates,
             names=columns.names,
         )
-        for block, facts in enumerate(mapped(sort, range(len(cuts) - 1))):
-            writer.add(block, facts)
+        for facts in mapped(sort, range(len(cuts) - 1)):
+            writer.add(facts)
         shutil.rmtree(spill)
         if columns.names is not None:
             writer.copy(columns.names)

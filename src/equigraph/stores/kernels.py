@@ -1,4 +1,4 @@
-"""Compiled loops over the rows of a graph: products with panels, and weights between clusters.
+"""Compiled loops over the rows of a graph: products with panels, and updates of a membership.
 
 Import this module only where the loops are about to run: it loads the compiler. All loops are plain functions on arrays
 that release the interpreter's lock, so that threads, blocks on disk and workers elsewhere use the same ones. Sums are
@@ -51,15 +51,6 @@ def add_product(width):
 
 
 @compiled
-def add_pairs(starts, stops, indices, data, scale, first_column, labels, own, out):
-    """Add to ``out[a, b]`` the weight of the edges from rows of cluster a to nodes of cluster b."""
-    for row in range(starts.size):
-        for p in range(starts[row], stops[row]):
-            weight = scale if data is None else data[p]
-            out[own[row], labels[np.intp(indices[p]) - first_column]] += weight
-
-
-@compiled
 def split_points(indptr, indices, cuts, points):
     """Set ``points[p, i]`` to the first entry of row i whose column is at least ``cuts[p]``."""
     for i in range(indptr.size - 1):
@@ -68,17 +59,6 @@ def split_points(indptr, indices, cuts, points):
             while entry < indptr[i + 1] and indices[entry] < cuts[p]:
                 entry += 1
             points[p, i] = entry
-
-
-@compiled
-def weight_to_own(indptr, indices, data, low, labels):
-    """Return the weight of each node, of the rows from ``low`` on, to its own cluster."""
-    own = np.zeros(indptr.size - 1)
-    for node in range(own.size):
-        for entry in range(indptr[node], indptr[node + 1]):
-            if labels[indices[entry]] == labels[low + node]:
-                own[node] += data[entry]
-    return own
 
 
 @cache

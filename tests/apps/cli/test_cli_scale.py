@@ -84,7 +84,7 @@ def test_workers_and_a_scheduler(run, scheduler, folder):
 def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, arguments, message):
     if "Dask" in message:
         pytest.importorskip("distributed")
-    monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
+    monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
     answer = run("cluster", folder / "blocks", "-k", 3, *arguments)
     assert answer.exit_code == 2
     assert message in answer.stderr

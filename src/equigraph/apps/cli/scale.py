@@ -54,7 +54,7 @@ def execution_of(
     if scheduler is not None:
         yield {**parameters, "execution": scheduler}
         return
-    from equigraph.stores.distributed.clients import local_cluster
+    from equigraph.stores.dask_rows import local_cluster
 
     with local_cluster(workers) as cluster:
         yield {**parameters, "execution": cluster.scheduler_address}

@@ -192,8 +192,8 @@ class WeightedSum(Penalty):
         """Return both products and the value, each term asked once."""
         parts = [penalty.terms(H) for _, penalty in self.weighted]
         value = sum(w * part.value for (w, _), part in zip(self.weighted, parts, strict=True))
-        positive, negative = (self._sum(H, [part[i] for part in parts]) for i in range(2))
-        return PenaltyTerms(positive, negative, float(value))
+        positive = self._sum(H, [part.positive for part in parts])
+        return PenaltyTerms(positive, self._sum(H, [part.negative for part in parts]), float(value))
 
     def _sum(self, H: NDArray, parts: list[NDArray]) -> NDArray:
         if not parts:
