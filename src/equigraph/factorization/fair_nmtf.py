@@ -194,53 +194,43 @@ class FairNMTF(GraphClusterer):
         """Factorise the graph from one start."""
         weight = min(_weight(self.fairness), _MOST_WEIGHT)
         options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
+        labels, there = self._start(problem, product, seed)
+        H, W = start_from_labels(there, labels, self.n_clusters, dtype)
         if is_out_of_core(problem.graph, self.execution):
-            assert isinstance(product, StoreProduct)
-            labels, there = self._row_start(problem, product, seed)
-            H, W = start_from_labels(there, labels, self.n_clusters, dtype)
             if there is product:
                 return normalized_updates(product, H, W, penalty, weight, **options)
             # With the workers gone, one step makes factors of the labels that are left.
             left = normalized_updates(there, H, W, penalty, weight, **{**options, "max_iter": 1})
             return replace(left, status=Status.STOPPED)
-        labels = self._start(problem, seed)
-        H, W = start_from_labels(SerialProduct(problem.adjacency), labels, self.n_clusters, dtype)
         if penalty is self.penalty:
             check_penalty(penalty, H)
         if self.solver == "mu" and problem.adjacency.nnz:
             return normalized_updates(product, H, W, penalty, weight, **options)
         return coordinate_descent(product, H, W, penalty=penalty, weight=weight, **options)
 
-    def _row_start(self, problem: Problem, product: StoreProduct, seed: int) -> tuple[NDArray, StoreProduct]:
-        """Return the labels to start from, and products with the rows where they are: a search may lose its workers."""
+    def _start(self, problem: Problem, product: Product, seed: int) -> tuple[NDArray, Product]:
+        """Return the labels to start from, and products for the start: a search out of core may lose its workers."""
+        stored = is_out_of_core(problem.graph, self.execution)
+        here = product if stored else SerialProduct(problem.adjacency)
         if self.init == "random":
-            return random_labels(problem.n_nodes, self.n_clusters, seed), product
+            return random_labels(problem.n_nodes, self.n_clusters, seed), here
+        columns, weights = problem.fair_columns()
         if self.init == "partition":
             from equigraph.search.large import LargeSearch, make_search
 
-            codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-            search = make_search(product.store, codes, self.n_clusters, seed=seed)
-            assert isinstance(search, LargeSearch)
+            graph = product.store if stored and isinstance(product, StoreProduct) else problem.adjacency
+            search = make_search(graph, columns, self.n_clusters, weights=weights, seed=seed)
             labels = search.solve([Target(float(self.fairness))])[0]
-            lost = search.store is not product.store
-            return labels, StoreProduct(search.store, product.squared_norm()) if lost else product
-        strength = self._start_strength()
-        return row_spectral_labels(problem, product, self.n_clusters, strength=strength, seed=seed), product
-
-    def _start(self, problem: Problem, seed: int) -> NDArray:
-        """Return the labels to start from."""
-        columns, weights = problem.fair_columns()
-        if self.init == "random":
-            return random_labels(problem.n_nodes, self.n_clusters, seed)
-        if self.init == "partition":
-            from equigraph.search.large import make_search
-
-            search = make_search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
-            return search.solve([Target(float(self.fairness))])[0]
+            if stored and isinstance(search, LargeSearch) and search.store is not graph:
+                here = StoreProduct(search.store, product.squared_norm())
+            return labels, here
+        options: dict[str, Any] = {"strength": self._start_strength(), "seed": seed}
+        if stored:
+            return row_spectral_labels(problem, product, self.n_clusters, **options), here
         large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels
         codes = None if columns is None or problem.groups is None else problem.groups.codes
-        return find(problem.adjacency, codes, self.n_clusters, strength=self._start_strength(), seed=seed)
+        return find(problem.adjacency, codes, self.n_clusters, **options), here
 
     def _start_strength(self) -> float:
         return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
