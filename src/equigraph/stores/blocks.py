@@ -403,35 +403,26 @@ def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
     """Read what `_store` or the edges of named nodes wrote, or return None if there is nothing."""
-    if f"{name}.parquet" in files:
-        return _parquet_names(folder / f"{name}.parquet", files, n_nodes, check)
-    paths = [folder / f"{part}.npy" for part in (name, f"{name}-ends") if f"{part}.npy" in files]
+    kinds = (f"{name}.parquet", f"{name}.npy", f"{name}-ends.npy")
+    paths = [folder / kind for kind in kinds if kind in files]
     if not paths:
         return None
     if check:
         for path in paths:
             check_file(path, files[path.name])
-    values, *ends = (load_array(path, mapped=False) for path in paths)
-    if ends:
-        values = _split_text(values, ends[0])
+    if paths[0].suffix == ".parquet":
+        from equigraph.stores.edge_names import names_array
+
+        values = names_array(paths[0])
+    else:
+        values, *ends = (load_array(path, mapped=False) for path in paths)
+        if ends:
+            values = _split_text(values, ends[0])
     if values.shape != (n_nodes,) or not _are_values(values):
         raise GraphError(
             f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
         )
     return values
-
-
-def _parquet_names(path: Path, files: dict[str, dict[str, int]], n_nodes: int, check: bool) -> NDArray[Any]:
-    from equigraph.stores.edge_names import names_array
-
-    if check:
-        check_file(path, files[path.name])
-    names = names_array(path)
-    if names.shape != (n_nodes,):
-        raise GraphError(
-            f"{path} holds {names.size} names for {count(n_nodes, 'node')}: write the blocks again."
-        )
-    return names
 
 
 def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:
