@@ -237,16 +237,14 @@ def update_membership(
     AH: NDArray,
     right: NDArray,
     middle: NDArray,
-    positive: NDArray | None = None,
-    negative: NDArray | None = None,
+    positive: NDArray,
+    negative: NDArray,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return the next H from the tables of `interaction_tables` and the products of the penalty, if there is one."""
+    """Return the next H from the tables of `interaction_tables` and the products of the penalty."""
     numerator, denominator = np.matmul(AH, right, out=out), H @ middle
-    if positive is not None:
-        denominator += positive
-    if negative is not None:
-        numerator += negative
+    denominator += positive
+    numerator += negative
     np.maximum(denominator, FLOOR, out=denominator)
     numerator /= denominator
     # Two square roots are several times as fast as a power.

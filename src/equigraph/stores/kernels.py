@@ -77,10 +77,7 @@ def gram_rows(width):
 
 @cache
 def update_rows(width):
-    """Return a loop that writes the next H, of ``width`` columns, into ``out`` and adds its sums to ``totals``.
-
-    No codes mean no penalty.
-    """
+    """Return a loop that writes the next H, of ``width`` columns, into ``out`` and adds its sums to ``totals``."""
 
     @compiled
     def update(H, AH, codes, tables, floor, out, totals):
@@ -91,20 +88,18 @@ def update_rows(width):
             for a in range(right.shape[0]):
                 numerator = add_multiple(numerator, AH[row, a], load(right, a, 0, width))
                 denominator = add_multiple(denominator, H[row, a], load(middle, a, 0, width))
-            if codes is not None:
-                group = np.intp(codes[row])
-                numerator = add(numerator, load(negative, group, 0, width))
-                above = add_multiple(load(positive, group, 0, width), own[group], old)
-                denominator = add(denominator, at_least(above, H.dtype.type(0)))
+            group = np.intp(codes[row])
+            numerator = add(numerator, load(negative, group, 0, width))
+            above = add_multiple(load(positive, group, 0, width), own[group], old)
+            denominator = add(denominator, at_least(above, H.dtype.type(0)))
             ratio = divide(numerator, at_least(denominator, H.dtype.type(floor)))
             # Two square roots are several times as fast as a power.
             new = multiply(square_root(square_root(ratio)), old)
             store(out, row, 0, new)
             step, wide = widen(subtract(new, old)), widen(new)
             store(moved, 0, 0, add(load(moved, 0, 0, width), multiply(step, step)))
-            if codes is not None:
-                store(sums, group, 0, add(load(sums, group, 0, width), wide))
-                store(squares, group, 0, add(load(squares, group, 0, width), multiply(wide, wide)))
+            store(sums, group, 0, add(load(sums, group, 0, width), wide))
+            store(squares, group, 0, add(load(squares, group, 0, width), multiply(wide, wide)))
             for a in range(right.shape[0]):
                 store(HH, a, 0, add_multiple(load(HH, a, 0, width), np.float64(out[row, a]), wide))
 
