@@ -37,7 +37,7 @@ def test_updates_follow_the_dense_equations(product, k, self_pairs, weighted):
     rng = np.random.default_rng(k)
     # One group has a single node.
     groups = rng.permutation(np.repeat(["a", "b", "c"], [25, 9, 1]))
-    A = random_graph(groups.size, weighted, seed=k)
+    A = random_graph(groups.size, weighted, seed=k, density=0.3)
     H, W = start(rng, groups.size, k)
     L = contrastive_laplacian(groups, self_pairs)
     H_dense, W_dense, history = ifair_nmtf(A.toarray(), H, W, 0.7, L, 60)

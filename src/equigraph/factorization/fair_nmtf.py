@@ -19,13 +19,13 @@ from equigraph.factorization.normalized import normalized_updates
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import (
     open_product,
+    quick_fair_labels,
     random_labels,
-    row_spectral_labels,
     start_from_labels,
 )
 from equigraph.search.plans import is_large
 from equigraph.search.targets import Target
-from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
+from equigraph.spectral.soft import soft_fair_labels
 from equigraph.stores.products import Product, SerialProduct, StoreProduct
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
@@ -225,12 +225,10 @@ class FairNMTF(GraphClusterer):
                 here = StoreProduct(search.store, product.squared_norm())
             return labels, here
         options: dict[str, Any] = {"strength": self._start_strength(), "seed": seed}
-        if stored:
-            return row_spectral_labels(problem, product, self.n_clusters, **options), here
-        large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
-        find = quick_fair_labels if large else soft_fair_labels
+        if stored or is_large(problem.n_nodes, problem.adjacency.nnz):  # a bounded number of passes
+            return quick_fair_labels(problem, product, self.n_clusters, **options), here
         codes = None if columns is None or problem.groups is None else problem.groups.codes
-        return find(problem.adjacency, codes, self.n_clusters, **options), here
+        return soft_fair_labels(problem.adjacency, codes, self.n_clusters, **options), here
 
     def _start_strength(self) -> float:
         return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0

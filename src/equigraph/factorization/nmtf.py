@@ -33,8 +33,8 @@ from equigraph.factorization.row_steps import MOST_ENTRIES, run_fits
 from equigraph.factorization.starts import (
     custom_start,
     open_product,
+    quick_fair_labels,
     random_start,
-    row_spectral_labels,
     spectral_start,
     start_from_labels,
     svd_start,
@@ -227,7 +227,7 @@ class NMTF(GraphClusterer):
         if not is_out_of_core(problem.graph, self.execution):
             product = SerialProduct(problem.adjacency)
         elif self.init == "spectral":
-            labels = row_spectral_labels(problem, product, self.n_clusters, strength=0.0, seed=problem.seed)
+            labels = quick_fair_labels(problem, product, self.n_clusters, strength=0.0, seed=problem.seed)
             return start_from_labels(product, labels, self.n_clusters)
         return _STARTS[self.init](product, self.n_clusters, problem.rng())
 
@@ -240,7 +240,7 @@ class NMTF(GraphClusterer):
         self, problem: Problem, models: Sequence[NMTF]
     ) -> Iterator[tuple[int, Callable[[], NMTF]]] | None:
         """Run the fits on one thread each; see `GraphClusterer`."""
-        by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
+        by_updates = self.init != "custom" and self.solver == "mu"
         watched = self.callbacks is not None or self.time_limit is not None or self.verbose
         if is_out_of_core(problem.graph, self.execution) or not by_updates or watched:
             return None
@@ -268,7 +268,7 @@ class NMTF(GraphClusterer):
 
     def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty, notify: Notifier) -> Factors:
         options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
-        if getattr(self, "solver", "mu") == "mu":
+        if self.solver == "mu":
             return multiplicative_updates(product, H, W, penalty=penalty, **options)
         if self.penalty is not None:
             raise ParameterError(
@@ -353,6 +353,8 @@ class IFairNMTF(NMTF):
     True
     """
 
+    # This model is defined by multiplicative updates.
+    solver = "mu"
     _parameters: ClassVar[dict[str, Constraint]] = {
         **{name: constraint for name, constraint in NMTF._parameters.items() if name != "solver"},
         "fairness": Real(low=0, help="Weight (lambda) of the contrastive penalty."),
@@ -376,7 +378,6 @@ class IFairNMTF(NMTF):
         time_limit: float | None = None,
         verbose: bool = False,
     ):
-        # Not by way of NMTF, which also stores a solver: this model is defined by multiplicative updates.
         self.n_clusters = n_clusters
         self.fairness = fairness
         self.self_pairs = self_pairs

@@ -88,10 +88,10 @@ def start_from_labels(
     return (H + 0.1).astype(dtype, copy=False), mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
 
 
-def row_spectral_labels(
+def quick_fair_labels(
     problem: Problem, product: Product, n_clusters: int, *, strength: float, seed: int
 ) -> NDArray[np.intp]:
-    """Return the labels of `quick_fair_labels` by products; a graph of few linked nodes is read as a whole."""
+    """Return `labels_by_products`; a graph of few linked nodes is read as a whole, for `soft_fair_labels`."""
     codes = None if problem.groups is None else problem.groups.codes
     degrees = product(np.ones((product.n_nodes, 1)))[:, 0]
     if are_few(degrees, n_clusters):

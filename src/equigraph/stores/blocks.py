@@ -213,19 +213,18 @@ class BlockGraph:
 
     def fingerprint(self) -> str:
         """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
-        digest = hashlib.sha256()
-        digest.update(f"indptr:{self.n_nodes + 1};".encode())
+        digest = hashlib.sha256(f"indptr:{self.n_nodes + 1};".encode())
         digest.update(np.zeros(1, dtype="<i8").data)
         start = 0
         for block in self.blocks():
             digest.update(np.ascontiguousarray(block.indptr[1:].astype(np.int64) + start, dtype="<i8").data)
             start += block.n_entries
-        digest.update(f"indices:{self.n_entries};".encode())
-        for block in self.blocks():
-            digest.update(np.ascontiguousarray(block.indices, dtype="<i8").data)
-        digest.update(f"weights:{self.n_entries};".encode())
-        for block in self.blocks():
-            digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
+        indices = (np.asarray(block.indices, dtype="<i8") for block in self.blocks())
+        weights = (np.asarray(block.weights(), dtype="<f8") for block in self.blocks())
+        for name, parts in (("indices", indices), ("weights", weights)):
+            digest.update(f"{name}:{self.n_entries};".encode())
+            for part in parts:
+                digest.update(np.ascontiguousarray(part).data)
         _hash_texts(digest, "names", self.node_names)
         hash_features(digest, self.sensitive_features)
         return digest.hexdigest()
