@@ -12,7 +12,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -125,13 +125,28 @@ def block_cuts(
     return np.unique([0, *inner.tolist(), n_nodes]).tolist()
 
 
-class BlockWriter:
-    """Write row blocks in order into a folder that appears only when all of them are there."""
+@contextmanager
+def block_writer(
+    folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
+) -> Iterator[BlockWriter]:
+    """Give a writer of row blocks into a folder that appears only when all of them are there."""
+    target = check_target(folder)
+    with naming_the_path(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with private_folder(target.parent) as partial:
+            writer = BlockWriter(partial, n_nodes, cuts, dtype)
+            yield writer
+            text = json.dumps({**writer.meta, "checksum": _digest(writer.meta)}, indent=1)
+            (partial / META).write_text(text + "\n", encoding="utf-8")
+            partial.chmod(0o777 & ~umask())
+            os.replace(partial, target)
 
-    def __init__(
-        self, folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
-    ):
-        self.target = check_target(folder)
+
+class BlockWriter:
+    """Write row blocks in order into a folder, and note what its description has to know."""
+
+    def __init__(self, partial: Path, n_nodes: int, cuts: Sequence[int], dtype: Any):
+        self.partial = partial
         self.meta: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -147,25 +162,6 @@ class BlockWriter:
             "files": {},
         }
         self._number = 0
-
-    def __enter__(self) -> BlockWriter:
-        with ExitStack() as stack:
-            stack.enter_context(naming_the_path(self.target))
-            self.target.parent.mkdir(parents=True, exist_ok=True)
-            self.partial = stack.enter_context(private_folder(self.target.parent))
-            stack.push(self._move)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self._stack.__exit__(*exc)
-
-    def _move(self, kind: Any, *rest: object) -> None:
-        if kind is None:
-            text = json.dumps({**self.meta, "checksum": _digest(self.meta)}, indent=1)
-            (self.partial / META).write_text(text + "\n", encoding="utf-8")
-            self.partial.chmod(0o777 & ~umask())
-            os.replace(self.partial, self.target)
 
     def write(self, block: RowBlock) -> None:
         """Write the next block."""

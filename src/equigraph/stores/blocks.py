@@ -35,6 +35,7 @@ from equigraph.stores.block_files import (
     RowBlock,
     block_cuts,
     block_paths,
+    block_writer,
     check_block,
     check_file,
     entry_bytes,
@@ -359,7 +360,7 @@ def write_blocks(
         )
     adjacency = graph.adjacency
     cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)
-    with BlockWriter(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
+    with block_writer(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
         for block in split_rows(adjacency, cuts):
             writer.write(block)
         if not np.array_equal(graph.node_names, np.arange(graph.n_nodes)):

@@ -29,9 +29,9 @@ from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 from equigraph.stores.block_files import (
     BLOCK_BYTES,
-    BlockWriter,
     RowBlock,
     block_cuts,
+    block_writer,
     check_target,
     save_block,
 )
@@ -168,7 +168,7 @@ def _write_numbered(
     kind = np.dtype(fields if columns.weight is None else [*fields, ("weight", np.float64)])
     entry = index.itemsize + (0 if columns.weight is None and duplicates != "sum" else 8)
     cuts = block_cuts(np.concatenate([[0], np.cumsum(counts)]), entry, block_bytes=block_bytes)
-    with BlockWriter(folder, counts.size, cuts) as writer:
+    with block_writer(folder, counts.size, cuts) as writer:
         spill = writer.partial / "spill"
         spill.mkdir()
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from equigraph import datasets
 from equigraph.community.neural import DMoN
 from equigraph.community.neural.dmon import sensitive_columns, structural_columns
 from equigraph.exceptions import (
@@ -248,3 +249,39 @@ def test_structural_columns_repeat_and_take_isolated_nodes_and_equal_degrees():
 def test_more_eigenvectors_than_nodes():
     with pytest.raises(InfeasibleError, match="n_structural=21"):
         structural_columns(random_graph(20), 21, np.random.default_rng(0))
+
+
+def modularity(A, labels):
+    C = np.eye(labels.max() + 1)[labels]
+    d = np.asarray(A.sum(axis=1)).ravel()
+    return ((C * (A @ C)).sum() - ((C.T @ d) ** 2).sum() / d.sum()) / d.sum()
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
+@pytest.mark.parametrize(
+    ("name", "second", "first_number", "published"),
+    [("friendship", "M", 1, 0.140)],
+)
+def test_published_modularity(data_dir, name, second, first_number, published):
+    data = datasets.load(name, data_home=data_dir, download_if_missing=False)
+    numbers = (data.sensitive_features == second) + first_number
+    fits = [
+        DMoN(5, features="ordinal", device="cpu", random_state=seed).fit(
+            data.adjacency, sensitive_features=numbers
+        )
+        for seed in range(2)
+    ]
+    assert np.mean([modularity(data.adjacency, fit.labels_) for fit in fits]) == pytest.approx(
+        published, abs=0.03
+    )
+
+
+def test_structure_beats_the_groups_by_far(data_dir):
+    data = datasets.load("diaries", data_home=data_dir, download_if_missing=False)
+    scores = {}
+    for features in ("sensitive", "structural"):
+        model = DMoN(5, features=features, device="cpu", random_state=0)
+        scores[features] = modularity(
+            data.adjacency, model.fit_predict(data.adjacency, sensitive_features=data.sensitive_features)
+        )
+    assert scores["structural"] > 0.6 > 0.4 > scores["sensitive"] > 0.15
