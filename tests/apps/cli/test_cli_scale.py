@@ -90,7 +90,7 @@ def test_workers_and_a_scheduler(run, scheduler, folder):
 def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, arguments, message):
     if "Dask" in message:
         pytest.importorskip("distributed")
-    monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
+    monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
     monkeypatch.chdir(folder)
     (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
     answer = run("cluster", *arguments, "-k", 3)

@@ -12,7 +12,7 @@ from equigraph.apps.reproduction.scoring import load_network
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.starts import svd_start
-from equigraph.stores import product_of
+from equigraph.stores.products import product_of
 from tests.reference.dense import contrastive_laplacian, objective
 
 
@@ -75,7 +75,7 @@ class _Counted:
 @pytest.mark.parametrize("solve", [multiplicative_updates, coordinate_descent])
 def test_an_iteration_is_a_pass_and_both_keep_a_diagonal_interaction(solve, data_dir):
     adjacency = load_network("drugnet").graph.adjacency
-    H, W = svd_start(adjacency, 5, np.random.default_rng(0))
+    H, W = svd_start(product_of(adjacency), 5, np.random.default_rng(0))
     product = _Counted(product_of(adjacency))
     factors = solve(product, H, W, max_iter=40, tol=0)
     assert product.n_products == factors.n_iter + 1 == 41

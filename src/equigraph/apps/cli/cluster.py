@@ -129,7 +129,7 @@ def _execution(
     if scheduler is not None:
         yield {**parameters, "execution": scheduler}
         return
-    from equigraph.stores.distributed.clients import local_cluster
+    from equigraph.stores.dask_rows import local_cluster
 
     with local_cluster(workers) as started:
         yield {**parameters, "execution": started.scheduler_address}

@@ -179,7 +179,7 @@ def warmup() -> None:
     from equigraph.search.large import make_search
     from equigraph.search.targets import Target
     from equigraph.stores.blocks import MemoryBlocks
-    from equigraph.stores.distributed import StreamedRows
+    from equigraph.stores.rows import StreamedRows
 
     start = time.perf_counter()
     data = make_planted_graph(600, 3, mean_degree=8, random_state=0)

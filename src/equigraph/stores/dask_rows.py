@@ -1,4 +1,4 @@
-"""Rows on the workers of a Dask cluster.
+"""Rows on the workers of a Dask cluster, and the client that reaches them.
 
 One actor per worker keeps a run of row blocks and the rows of every panel that belong to them. An actor rather than
 tasks and futures, because the state is large, changes in place at every step and must not move: a step is then one
@@ -9,9 +9,11 @@ small, so they are kept and sent again.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.text import count
-from equigraph.exceptions import EquigraphError, SchedulerLostError, reason
+from equigraph.exceptions import EquigraphError, ParameterError, SchedulerLostError, reason, require
 from equigraph.stores.block_files import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.stores.blocks import BlockGraph, MemoryBlocks
-from equigraph.stores.distributed.rows import in_order
-from equigraph.stores.distributed.streamed import StreamedRows
-from equigraph.stores.distributed.worker import PeerLost, RowOwners, RowWorker, packed
+from equigraph.stores.rows import StreamedRows
+from equigraph.stores.threads import available_cores
+from equigraph.stores.worker import PURPOSE, PeerLost, RowOwners, RowWorker, packed
 
+# Seconds within which a scheduler must answer.
+TIMEOUT = 10.0
 # A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
 # the results, then do not depend on the number of workers.
 _LEAST_BLOCKS = 16
@@ -35,10 +39,58 @@ _LOOK = 1.0
 _NOTICE, _NEW_WORKER = 10.0, 60.0
 # A run that loses workers more often than this has another problem than bad luck.
 _MOST_LOSSES = 10
-
-
 # What a call may end with when the worker is gone: no connection, no such actor, or a task that nobody can run.
 _SIGNS_OF_LOSS = (OSError, RuntimeError, KeyError, CancelledError)
+
+
+@contextmanager
+def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any]:
+    """Give a connected client, and close at the end what was opened for it.
+
+    "dask" is the current client, or else so many workers of this machine, by default one per core; an address such as
+    "tcp://10.0.0.1:8786" is the scheduler there; a client is used as it is.
+    """
+    distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    if execution == "dask" and n_workers is None:
+        with suppress(ValueError):  # there is none
+            execution = distributed.Client.current()
+    if isinstance(execution, distributed.Client):
+        if execution.asynchronous:
+            raise ParameterError(
+                "An asynchronous Dask client cannot serve fit(), which waits for its results."
+            )
+        yield execution
+    elif execution == "dask":
+        with (
+            local_cluster(n_workers or available_cores()) as cluster,
+            distributed.Client(cluster, direct_to_workers=True, set_as_default=False) as client,
+        ):
+            yield client
+    else:
+        try:
+            client = distributed.Client(execution, timeout=TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ParameterError(
+                f"No Dask scheduler answers at {execution!r} ({error}): expected an address such as "
+                "'tcp://10.0.0.1:8786'."
+            ) from error
+        with client:
+            yield client
+
+
+def local_cluster(n_workers: int) -> Any:
+    """Return a cluster of worker processes of this machine, each with one thread, reachable from this machine only."""
+    distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        # Any port: a second cluster of this machine would find the usual one taken.
+        dashboard_address="127.0.0.1:0",
+        # A worker that is slow to end is nothing to tell; a lost one is dealt with.
+        silence_logs=logging.ERROR,
+    )
 
 
 class _WorkerLost(Exception):
@@ -89,22 +141,13 @@ class DaskRows:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a function on the rows of every block."""
-        return _flat(self._do("each", (function, arguments)))
+        return _flat(self._do("each", (function, *arguments)))
 
     def multiply(
-        self,
-        source: str,
-        target: str,
-        *,
-        then: Callable[..., Any] | None = None,
-        arguments: Sequence[Any] = (),
+        self, source: str, target: str, then: Callable[..., Any] | None = None, *arguments: Any
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
-        return _flat(self._do("multiply", (source, target, then, tuple(arguments))))
-
-    def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
-        """Return the total weight between every two clusters of a panel of labels."""
-        return in_order(self._do("tally", (source, n_labels)))
+        return _flat(self._do("multiply", (source, target, then, *arguments)))
 
     def walk(
         self,
@@ -147,7 +190,7 @@ class DaskRows:
         saved = {name: self.collect(name) for name in names}
         self._do("keep", ([*names, *(target for _, target in products)],))
         self._saved = saved
-        self._log = [("multiply", (*product, None, ())) for product in products]
+        self._log = [("multiply", (*product, None)) for product in products]
         return saved
 
     def without_workers(self) -> StreamedRows:
@@ -169,7 +212,7 @@ class DaskRows:
         """Call a method on every worker; after a loss, restore the state and call again."""
         result = self._insist(lambda: self._call(method, arguments))
         # Questions change nothing, so they need not be asked again after a loss.
-        if method not in ("collect", "facts", "gather", "tally"):
+        if method not in ("collect", "facts", "gather"):
             self._log.append((method, arguments))
         return result
 
@@ -229,15 +272,15 @@ class DaskRows:
         try:
             if method == "place":
                 name, panel = arguments
-                requests = [actor.place(name, panel[slice(*rows)]) for actor, rows in self._with_rows()]
+                runs = [slice(*self._plan.rows(number)) for number in range(self.n_workers)]
+                requests = [
+                    actor.place(name, panel[rows]) for actor, rows in zip(self._actors, runs, strict=True)
+                ]
             else:
                 requests = [getattr(actor, method)(*arguments) for actor in self._actors]
         except RuntimeError as error:  # what an actor says whose worker is known to be gone
             raise _WorkerLost from error
         return self._wait(requests)
-
-    def _with_rows(self) -> list[tuple[Any, tuple[int, int]]]:
-        return [(actor, self._plan.rows(number)) for number, actor in enumerate(self._actors)]
 
     def _wait(self, requests: list[Any]) -> list[Any]:
         results = []

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import require
 from equigraph.stores.block_files import RowBlock, writable
-from equigraph.stores.distributed.rows import Panels, Rows
-from equigraph.stores.panels import add_tile, tally_tile
+from equigraph.stores.rows import Rows, add_tile
 
+PURPOSE = "Execution on a Dask cluster"
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
 # time (n / 8 at least), more tiles mean more passes over the rows of the product.
 MOST_PIECES = 8
@@ -69,7 +69,7 @@ def packed(argument: Any) -> Any:
     """Return an argument as it travels: arrays and numbers as they are, whatever else packed."""
     if isinstance(argument, (np.ndarray, int, float, type(None))):
         return argument
-    cloudpickle = require("cloudpickle", extra="dask", purpose="Execution on a Dask cluster")
+    cloudpickle = require("cloudpickle", extra="dask", purpose=PURPOSE)
     return Packed(cloudpickle.dumps(argument))
 
 
@@ -96,7 +96,7 @@ class RowWorker:
     def __init__(self, plan: RowOwners, number: int, n_threads: int):
         self._plan, self._number = plan, number
         self.low, self.high = plan.rows(number)
-        self._panels = Panels(self.low, self.high)
+        self._rows = Rows(self.low, self.high)
         self._threads = ThreadPoolExecutor(n_threads)
         self._blocks: list[RowBlock] = []
         self._points: list[NDArray] = []
@@ -133,7 +133,7 @@ class RowWorker:
 
     async def rows(self, name: str, low: int, high: int) -> NDArray:
         """Return rows of a panel to another worker; runs while a product of this one is under way."""
-        rows = self._panels.view(name, low, high)
+        rows = self._rows.part(low, high).get(name)
         self._sent += rows.nbytes
         return rows
 
@@ -141,47 +141,47 @@ class RowWorker:
         """Return the process of this worker, the bytes of its blocks and panels, and those it has sent to others."""
         blocks = sum(part.nbytes for block in self._blocks for part in (block.indptr, block.indices))
         blocks += sum(block.data.nbytes for block in self._blocks if block.data is not None)
-        panels = sum(array.nbytes for array in self._panels.arrays.values())
+        panels = sum(array.nbytes for array in self._rows.arrays.values())
         return {"pid": os.getpid(), "blocks": blocks, "panels": panels, "sent": self._sent}
 
     def place(self, name: str, panel: NDArray) -> None:
         """Keep the rows of a panel."""
-        self._rows(self.low, self.high).put(name, panel)
+        self._rows.put(name, panel)
 
     def keep(self, names: Sequence[str]) -> None:
         """Discard all other panels."""
-        self._panels.keep(names)
+        self._rows.keep(names)
 
     def collect(self, name: str) -> NDArray:
         """Return the rows of a panel."""
-        return self._panels.arrays[name]
+        return self._rows.get(name)
 
-    def each(self, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a function on the rows of every block."""
         return list(self._threads.map(lambda block: function(self._of(block), *arguments), self._blocks))
 
     def multiply(
-        self,
-        source: str,
-        target: str,
-        then: Callable[..., Any] | None,
-        arguments: Sequence[Any],
+        self, source: str, target: str, then: Callable[..., Any] | None, *arguments: Any
     ) -> list[Any]:
         """Store the rows of A times a panel, whose other rows come from the other workers piece by piece."""
-        given = self._panels.arrays[source]
-        self._rows(self.low, self.high).room(target, given.shape[1:], given.dtype)[...] = 0
-        for piece, first_column, panel in self._pieces(source):
-            self._add(piece, first_column, panel, target)
-        return [] if then is None else self.each(then, arguments)
+        given = self._rows.get(source)
+        self._rows.room(target, given.shape[1:], given.dtype)[...] = 0
+        cuts = self._plan.pieces()
+        requests = self._ask(source, cuts[0], cuts[1])
+        for piece in range(len(cuts) - 1):
+            panel = self._receive(requests)
+            if piece + 2 < len(cuts):
+                # The next piece travels meanwhile.
+                requests = self._ask(source, cuts[piece + 1], cuts[piece + 2])
+            add = partial(self._add, target, piece, cuts[piece], panel)
+            list(self._threads.map(add, self._blocks, self._points))
+        return [] if then is None else self.each(then, *arguments)
 
-    def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
-        """Return the weight between every two clusters of a panel of labels, over the rows of this worker."""
-        total = np.zeros((n_labels, n_labels))
-        for piece, first_column, labels in self._pieces(source):
-            for block, points in zip(self._blocks, self._points, strict=True):
-                own = self._panels.view(source, block.low, block.high)
-                tally_tile(points[piece], points[piece + 1], block, first_column, own, labels, total)
-        return total
+    def _add(
+        self, target: str, piece: int, first_column: int, panel: NDArray, block: RowBlock, points: NDArray
+    ) -> None:
+        out = self._of(block).get(target)
+        add_tile(points[piece], points[piece + 1], block, first_column, panel, out)
 
     def walk(
         self,
@@ -203,29 +203,12 @@ class RowWorker:
         arguments = unpacked(arguments)
         return list(self._threads.map(lambda block: visit(self._of(block), block, *arguments), self._blocks))
 
-    def _pieces(self, source: str) -> Iterator[tuple[int, int, NDArray]]:
-        """Yield number, first row and rows of every piece of a panel, in order; the next one travels meanwhile."""
-        cuts = self._plan.pieces()
-        requests = self._ask(source, cuts[0], cuts[1])
-        for piece in range(len(cuts) - 1):
-            panel = self._receive(requests)
-            if piece + 2 < len(cuts):
-                requests = self._ask(source, cuts[piece + 1], cuts[piece + 2])
-            yield piece, cuts[piece], panel
-
-    def _add(self, piece: int, first_column: int, panel: NDArray, target: str) -> None:
-        def one(block: RowBlock, points: NDArray) -> None:
-            out = self._panels.view(target, block.low, block.high)
-            add_tile(points[piece], points[piece + 1], block, first_column, panel, out)
-
-        list(self._threads.map(one, self._blocks, self._points))
-
     def _ask(self, name: str, low: int, high: int) -> list[Any]:
         """Return own rows at once, and requests for those of others."""
         parts: list[Any] = []
         for worker, first, last in self._plan.holders(low, high):
             if worker == self._number:
-                parts.append(self._panels.view(name, first, last))
+                parts.append(self._rows.part(first, last).get(name))
             else:
                 parts.append(self._peers[worker].rows(name, first, last))
         return parts
@@ -243,7 +226,4 @@ class RowWorker:
         raise PeerLost("Another worker is gone.")
 
     def _of(self, block: RowBlock) -> Rows:
-        return self._rows(block.low, block.high)
-
-    def _rows(self, low: int, high: int) -> Rows:
-        return Rows(self._panels, low, high)
+        return self._rows.part(block.low, block.high)

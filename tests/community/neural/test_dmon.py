@@ -11,7 +11,9 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from equigraph import datasets
 from equigraph.community.neural import DMoN
+from equigraph.community.neural.dmon import sensitive_columns, structural_columns
 from equigraph.exceptions import (
     EmptyClusterWarning,
     GroupsError,
@@ -19,6 +21,7 @@ from equigraph.exceptions import (
     MissingDependencyError,
     ParameterError,
 )
+from equigraph.graph.groups import encode_groups
 
 torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
@@ -192,6 +195,7 @@ def test_memory_stays_linear_in_the_edges():
         import numpy as np, torch
         from scipy import sparse
         from equigraph.community.neural import DMoN
+from equigraph.community.neural.dmon import sensitive_columns, structural_columns
         n = 12_000
         rows, steps = np.random.default_rng(0).integers(n - 1, size=(2, 48_000))
         columns = (rows + 1 + steps) % n
@@ -206,3 +210,78 @@ def test_memory_stays_linear_in_the_edges():
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
+
+
+def random_graph(n, seed=0, share=0.1):
+    rng = np.random.default_rng(seed)
+    dense = np.triu(rng.random((n, n)) * (rng.random((n, n)) < share), 1)
+    return sparse.csr_array(dense + dense.T)
+
+
+def test_sensitive_columns_are_one_hot():
+    X = sensitive_columns(encode_groups(["x", "y", "z", "x"]))
+    assert X.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize("n", [20, 150])
+def test_structural_columns_span_the_leading_eigenspace(n):
+    A = random_graph(n)
+    X = structural_columns(A, 4, np.random.default_rng(0))
+    scale = 1 / np.sqrt(np.maximum(A.toarray().sum(axis=1), 1e-300))
+    scale[A.toarray().sum(axis=1) == 0] = 0
+    vectors = np.linalg.eigh(scale[:, None] * A.toarray() * scale)[1][:, :-5:-1]
+    angles = np.linalg.svd(vectors.T @ X[:, :4] / np.sqrt(n), compute_uv=False)
+    np.testing.assert_allclose(angles, 1, atol=1e-5)
+    np.testing.assert_allclose((X**2).mean(axis=0), 1, atol=1e-9)
+    assert abs(X[:, 4].mean()) < 1e-12
+
+
+def test_structural_columns_repeat_and_take_isolated_nodes_and_equal_degrees():
+    A = sparse.block_diag([random_graph(90), sparse.csr_array((3, 3))], format="csr")
+    A = sparse.csr_array(A)
+    first, second = (structural_columns(A, 3, np.random.default_rng(7)) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert np.isfinite(first).all()
+    ring = sparse.csr_array(np.roll(np.eye(10), 1, axis=0) + np.roll(np.eye(10), -1, axis=0))
+    assert not structural_columns(ring, 2, np.random.default_rng(0))[:, 2].any()
+
+
+def test_more_eigenvectors_than_nodes():
+    with pytest.raises(InfeasibleError, match="n_structural=21"):
+        structural_columns(random_graph(20), 21, np.random.default_rng(0))
+
+
+def modularity(A, labels):
+    C = np.eye(labels.max() + 1)[labels]
+    d = np.asarray(A.sum(axis=1)).ravel()
+    return ((C * (A @ C)).sum() - ((C.T @ d) ** 2).sum() / d.sum()) / d.sum()
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
+@pytest.mark.parametrize(
+    ("name", "second", "first_number", "published"),
+    [("friendship", "M", 1, 0.140)],
+)
+def test_published_modularity(data_dir, name, second, first_number, published):
+    data = datasets.load(name, data_home=data_dir, download_if_missing=False)
+    numbers = (data.sensitive_features == second) + first_number
+    fits = [
+        DMoN(5, features="ordinal", device="cpu", random_state=seed).fit(
+            data.adjacency, sensitive_features=numbers
+        )
+        for seed in range(2)
+    ]
+    assert np.mean([modularity(data.adjacency, fit.labels_) for fit in fits]) == pytest.approx(
+        published, abs=0.03
+    )
+
+
+def test_structure_beats_the_groups_by_far(data_dir):
+    data = datasets.load("diaries", data_home=data_dir, download_if_missing=False)
+    scores = {}
+    for features in ("sensitive", "structural"):
+        model = DMoN(5, features=features, device="cpu", random_state=0)
+        scores[features] = modularity(
+            data.adjacency, model.fit_predict(data.adjacency, sensitive_features=data.sensitive_features)
+        )
+    assert scores["structural"] > 0.6 > 0.4 > scores["sensitive"] > 0.15
