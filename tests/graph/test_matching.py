@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
-from equigraph.graph import Graph, as_graph, attributes, fast_text, read_graph
+from equigraph.graph import Graph, as_graph, attributes, delimited, read_graph
 from equigraph.graph.names import as_names, object_array, places_of
 
 NAMES = st.lists(st.sampled_from(["a", "b", "é", "e\u0301", "x\0", "7", ""]), unique=True, min_size=1)
@@ -62,18 +62,18 @@ def test_large_and_small_group_files_end_alike(tmp_path, monkeypatch, values, to
     graph = Graph(as_graph(GRAPH).adjacency, nodes, positional=False)
     options = {"missing": missing, "unknown": unknown}
     with monkeypatch.context() as patch:
-        patch.setattr(fast_text, "FAST_BYTES", 1 << 40)
+        patch.setattr(delimited, "FAST_BYTES", 1 << 40)
         patch.setattr(attributes, "places_of", lambda keys, names: None)
         careful = outcome(path, graph, **options)
-        patch.setattr(fast_text, "FAST_BYTES", -1)
+        patch.setattr(delimited, "FAST_BYTES", -1)
         assert outcome(path, graph, **options) == careful
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
+    monkeypatch.setattr(delimited, "FAST_BYTES", -1)
     assert outcome(path, graph, **options) == careful
 
 
 def test_a_large_group_file_needs_no_dictionary(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
+    monkeypatch.setattr(delimited, "FAST_BYTES", -1)
     monkeypatch.setattr(attributes, "node_places", None)  # calling it would fail
     path = tmp_path / "groups.csv"
     path.write_text("node,team,age\n2,x,30\n0,y,31\n1,x,32\n")

@@ -14,7 +14,7 @@ from equigraph.graph.adapters import library_of, rows_from
 from equigraph.graph.edges import check_duplicates, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique
-from equigraph.graph.tables import Ends, edge_rows, is_table, matrix_and_names, read_table
+from equigraph.graph.tables import Ends, arrow_rows, edge_rows, is_table, matrix_and_names, read_table
 from equigraph.graph.validate import canonical_adjacency, check_dtype, check_symmetrize
 
 GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
@@ -141,10 +141,8 @@ def _from_foreign(
         # The nodes of networkx are names even where they are 0, 1, 2, ...; the others only count theirs then.
         return graph._but(named=True) if library == "networkx" else graph
     if library is not None:
-        from equigraph.graph.arrow_tables import rows_of_table
-
         if is_table(X):
-            table_rows = rows_of_table(X, weight, ends) if hasattr(X, "to_batches") else None
+            table_rows = arrow_rows(X, weight, ends) if hasattr(X, "to_batches") else None
             if table_rows is None:
                 table = read_table(X)
                 table_rows = edge_rows(table, weight, ends)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import COMMENTS, Record, TextFile, comma_hint, is_number, open_text, read_line
+from equigraph.graph.delimited import (
+    COMMENTS,
+    Record,
+    TextFile,
+    comma_hint,
+    is_number,
+    read_columns,
+    read_lines,
+)
 from equigraph.graph.edges import EdgeRows, graph_from_rows
-from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text, object_array
 from equigraph.graph.tables import Ends, are_words, end_columns, named_ends, weight_column
@@ -50,13 +57,10 @@ def read_edges(
     if ends is not None:
         header = layout.header is not None  # who names the columns knows
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
-    if is_for_pyarrow(file):
-        rows = fast_rows(file, layout)
-        if rows is not None:
-            try:
-                return graph_from_rows(_without_doubt(file, layout, rows, header), **options)
-            except GraphError:
-                pass  # the exact reader finds the same fault and knows its line
+    rows = fast_rows(file, layout)
+    if rows is not None:
+        with suppress(GraphError):  # the exact reader finds the same fault and knows its line
+            return graph_from_rows(_without_doubt(file, layout, rows, header), **options)
     return graph_from_rows(_without_doubt(file, layout, exact_rows(file, layout), header), **options)
 
 
@@ -70,25 +74,21 @@ def read_attributed(path: Path, *, weight: str | int | bool | None, **options: A
     ends: list[tuple[int, int]] = []
     weights: list[Any] = []
     lines: list[int] = []
-    with open_text(path) as stream:
-        for number in itertools.count(1):
-            line = read_line(stream, path, number)
-            if not line:
-                break
-            if line.startswith(COMMENTS) or not line.strip():
-                continue
-            match = _ATTRIBUTED.match(line)
-            if match is None:
-                if lines:
-                    raise GraphError(f"{path.name}, line {number}: expected two nodes and a dict as before.")
-                return None
-            try:
-                data = ast.literal_eval(match[3])
-            except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-                raise GraphError(f"{path.name}, line {number}: {match[3]!r} is no dict of values.") from error
-            ends.append((place.setdefault(match[1], len(place)), place.setdefault(match[2], len(place))))
-            weights.append(data.get(key) if isinstance(data, dict) else None)
-            lines.append(number)
+    for number, line in read_lines(path):
+        if line.startswith(COMMENTS) or not line.strip():
+            continue
+        match = _ATTRIBUTED.match(line)
+        if match is None:
+            if lines:
+                raise GraphError(f"{path.name}, line {number}: expected two nodes and a dict as before.")
+            return None
+        try:
+            data = ast.literal_eval(match[3])
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            raise GraphError(f"{path.name}, line {number}: {match[3]!r} is no dict of values.") from error
+        ends.append((place.setdefault(match[1], len(place)), place.setdefault(match[2], len(place))))
+        weights.append(data.get(key) if isinstance(data, dict) else None)
+        lines.append(number)
     if not lines:
         return None
     weighted = weight is not False and any(value is not None for value in weights)
@@ -237,9 +237,8 @@ def _weight(file: TextFile, record: Record, text: str) -> float:
 
 def fast_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows | None:
     """Read with pyarrow; return None if anything is odd, so that the exact reader decides."""
-    columns = read_columns(
-        file, header=layout.header, width=layout.width, texts=layout.ends, number=layout.weight
-    )
+    header = layout.header is not None
+    columns = read_columns(file, header=header, width=layout.width, texts=layout.ends, number=layout.weight)
     if columns is None or (columns.texts.dtype.kind in "UO" and (columns.texts == "").any()):
         return None
     source, target = columns.codes

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.attributes import Values, values_of_table
-from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file
-from equigraph.graph.fast_text import is_for_pyarrow, read_columns
+from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import canonical, names_from_text, object_array, texts, with_gaps
 from equigraph.graph.read import check_file, file_format, read_parquet
@@ -78,11 +77,11 @@ def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
     """Return the columns of a file as arrays of Python texts, the first record among them."""
     width = len(file.sample(1)[0].fields)
     # One column is read in the order of the nodes, so each of its lines counts, empty ones too.
-    if width > 1 and is_for_pyarrow(file):
-        found = read_columns(file, header=None, width=width, texts=tuple(range(width)), number=None)
-        if found is not None:
-            distinct = object_array(texts(found.texts))
-            return [distinct[codes] for codes in found.codes]
+    every = tuple(range(width))
+    found = read_columns(file, header=False, width=width, texts=every, number=None) if width > 1 else None
+    if found is not None:
+        distinct = object_array(texts(found.texts))
+        return [distinct[codes] for codes in found.codes]
     records = list(file.records())
     wrong = next((record for record in records if len(record.fields) != width), None)
     if wrong is not None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
+from equigraph.graph.delimited import parse_block
 from equigraph.graph.limits import check_nodes, open_bytes
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
@@ -134,35 +135,16 @@ def _parsed(part: bytes, width: int) -> NDArray[np.float64] | None:
     if not part.strip():
         return np.empty(0)
     if len(part) > _WORTH_PYARROW and importlib.util.find_spec("pyarrow") is not None:
-        found = _parsed_by_pyarrow(part, width)
-        if found is not None:
-            return found
+        # Lines in the plainest form are read ten times as fast.
+        table = parse_block(part, " ", width, (), range(width))
+        if table is not None:
+            return np.column_stack([column.to_numpy() for column in table.columns]).ravel()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it warns where a text is no number
         try:
             return np.fromstring(part.decode("ascii"), sep=" ")
         except (DeprecationWarning, ValueError):
             return None
-
-
-def _parsed_by_pyarrow(part: bytes, width: int) -> NDArray[np.float64] | None:
-    """Return the numbers of lines in the plainest form, ten times as fast, or None."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    names = [f"c{k}" for k in range(width)]
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(part),
-            read_options=csv.ReadOptions(column_names=names, use_threads=False),
-            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.float64()), null_values=[]
-            ),
-        )
-    except pa.ArrowException:
-        return None
-    return np.column_stack([column.to_numpy() for column in table.columns]).ravel()
 
 
 def _stored(header: Header) -> int:

@@ -67,6 +67,53 @@ def names_from_text(texts: Any) -> NDArray[Any]:
     return text_array(listed)
 
 
+# Distinct texts of single batches that are kept before they are merged into those of the whole.
+PENDING = 4_000_000
+
+
+class TextCodes:
+    """Codes of text columns of pyarrow: the same text has the same code in every column and batch.
+
+    Each batch is encoded by itself, and from time to time the texts of the batches are merged: seldom enough that the
+    known texts are not hashed for every batch, often enough that memory follows their number. At least `PENDING` texts
+    are kept unmerged; the texts known so far, if that is more.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self._n_columns = n_columns
+        self._known: Any = None
+        self._waiting: list[Any] = []
+        self._codes: list[NDArray[np.int32]] = []
+
+    def add(self, columns: Sequence[Any]) -> None:
+        """Add one batch: an array of text that pyarrow has encoded for each column."""
+        self._waiting += columns
+        known = 0 if self._known is None else len(self._known)
+        if sum(len(column.dictionary) for column in self._waiting) > max(PENDING, known):
+            self._merge()
+
+    def finish(self) -> tuple[list[NDArray[np.int32]], Any]:
+        """Return the codes of every column, and the distinct texts as a pyarrow array; None without any batch."""
+        if self._waiting:
+            self._merge()
+        columns = [self._codes[k :: self._n_columns] for k in range(self._n_columns)]
+        return [np.concatenate([np.empty(0, dtype=np.int32), *codes]) for codes in columns], self._known
+
+    def _merge(self) -> None:
+        import pyarrow as pa
+
+        chunks = self._waiting
+        if self._known is not None:
+            # What comes first keeps its codes, so those that were given out stay true.
+            nothing = pa.array([], type=pa.int32())
+            chunks = [pa.DictionaryArray.from_arrays(nothing, self._known), *chunks]
+        merged = pa.chunked_array(chunks).unify_dictionaries()
+        self._known = merged.chunk(0).dictionary
+        added = merged.chunks[len(chunks) - len(self._waiting) :]
+        self._codes += [np.array(chunk.indices, dtype=np.int32) for chunk in added]
+        self._waiting = []
+
+
 def object_array(values: Iterable[Any]) -> NDArray[Any]:
     """Return a one-dimensional object array that holds exactly these values."""
     return np.fromiter(values, dtype=object)

@@ -24,7 +24,7 @@ from equigraph.graph.limits import check_rows
 from equigraph.graph.market_files import read_matrix_market
 from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
-from equigraph.graph.tables import Ends
+from equigraph.graph.tables import Ends, parquet_rows
 from equigraph.graph.validate import check_dtype, check_symmetrize
 
 SUFFIXES = {
@@ -161,10 +161,9 @@ def _read_edge_parquet(
     path: Path, *, weight: str | int | bool | None, ends: Ends | None, **options: Any
 ) -> Any:
     """Read an edge list in batches, or anything else as a table."""
-    from equigraph.graph.arrow_tables import rows_of_parquet
     from equigraph.graph.edges import graph_from_rows
 
-    rows = rows_of_parquet(path, weight, ends)
+    rows = parquet_rows(path, weight, ends)
     return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
-from equigraph.exceptions import GraphError, InputError, reason
+from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
 from equigraph.graph.edges import EdgeRows, encode_rows
-from equigraph.graph.names import as_names, has_missing, object_array, texts
+from equigraph.graph.limits import check_rows
+from equigraph.graph.names import TextCodes, as_names, has_missing, object_array, text_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -317,3 +319,113 @@ def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     if wrong:
         raise GraphError(f"The column {wrong[0]!r} of the square table holds no numbers: expected weights.")
     return np.column_stack(values), as_names(object_array(columns))
+
+
+def arrow_rows(table: Any, weight: str | int | bool | None, end_names: Ends | None = None) -> EdgeRows | None:
+    """Return the rows of a pyarrow edge table, of which no text becomes a Python object per row.
+
+    Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
+    of two types. The reader of all tables then decides.
+    """
+    with only_ours("The table cannot be read", GraphError):
+        return _arrow_rows(table.schema, weight, end_names, lambda names: [table.select(names)])
+
+
+def parquet_rows(
+    path: Path, weight: str | int | bool | None, end_names: Ends | None = None
+) -> EdgeRows | None:
+    """Return the rows of a Parquet file, or None as `arrow_rows` does; only needed columns are read."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    schema = parquet.read_schema(path)
+    # Texts are taken as they are stored, each once: a long one may stand in every row.
+    texts = [field.name for field in schema if _arrow_kind(field.type) == "text"]
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        return _arrow_rows(
+            schema,
+            weight,
+            end_names,
+            lambda names: (file.read_row_group(k, names) for k in range(file.num_row_groups)),
+        )
+
+
+def _arrow_rows(
+    schema: Any, weight: str | int | bool | None, end_names: Ends | None, parts: Callable[[list[str]], Any]
+) -> EdgeRows | None:
+    """Return the rows of tables of one schema, of which `parts` reads some columns."""
+    try:
+        found = edge_columns(list(schema.names), weight, end_names)
+    except GraphError:
+        return None  # the reader of all tables says so too, or sees that a column of text is no weight
+    if found is None or len(set(schema.names)) < len(schema.names):
+        return None
+    chosen = [schema.names[k] for k in (*found[0], found[1]) if k is not None]
+    kinds = [_arrow_kind(schema.field(name).type) for name in chosen]
+    if kinds[0] not in ("text", "integer") or kinds[1] != kinds[0] or "other" in kinds or "text" in kinds[2:]:
+        return None
+    if len(set(chosen)) < len(chosen):
+        return None
+    n_texts = kinds.count("text")
+    codes, numbers = TextCodes(2), []
+    for part in parts(chosen):
+        for batch in part.to_batches():
+            # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
+            batch.validate(full=True)
+            columns = [batch.column(name) for name in chosen]
+            if any(map(_has_null, columns)):
+                return None
+            codes.add([_encoded(column) for column in columns[:n_texts]])
+            numbers.append([column.to_numpy() for column in columns[n_texts:]])
+    joined = [np.concatenate(column) for column in zip(*numbers, strict=True)]
+    if not n_texts:
+        return (
+            encode_rows(joined[0], joined[1], joined[2] if len(joined) > 2 else None, row_text)
+            if joined
+            else None
+        )
+    (source, target), texts = codes.finish()
+    return _text_rows(source, target, joined[0] if joined else None, texts)
+
+
+def _text_rows(
+    source: NDArray[np.int32], target: NDArray[np.int32], weight: Any, texts: Any
+) -> EdgeRows | None:
+    """Return rows of codes into texts of pyarrow; an encoding may hold texts that no row has."""
+    from pyarrow import compute
+
+    used = np.zeros(0 if texts is None else len(texts), dtype=bool)
+    used[source] = used[target] = True
+    # numpy drops a NUL at the end of a text
+    if not used.any() or compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
+        return None
+    if not used.all():
+        place = np.cumsum(used, dtype=np.int32) - 1
+        source, target, texts = place[source], place[target], texts.filter(used)
+    return EdgeRows(source, target, weight, text_array(texts.to_pylist()), row_text)
+
+
+def _encoded(column: Any) -> Any:
+    """Return a column of text encoded by pyarrow, each text once."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column.cast(pa.string()).dictionary_encode()
+    texts = column.dictionary.cast(pa.string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(texts.indices.take(column.indices), texts.dictionary)
+
+
+def _has_null(column: Any) -> bool:
+    from pyarrow import types
+
+    return bool(column.null_count or (types.is_dictionary(column.type) and column.dictionary.null_count))
+
+
+def _arrow_kind(kind: Any) -> str:
+    from pyarrow import types
+
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_string(value) or types.is_large_string(value):
+        return "text"
+    if types.is_integer(kind) and not types.is_uint64(kind):  # some of those are beyond int64
+        return "integer"
+    return "float" if types.is_float32(kind) or types.is_float64(kind) else "other"
