@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
-from equigraph.graph import delimited, edge_files, read_graph
+from equigraph.graph import delimited, text_files, read_graph
 
 pytest.importorskip("pyarrow")
 
@@ -129,7 +129,7 @@ def test_the_fast_reader_takes_ordinary_files(tmp_path, monkeypatch, text, optio
     exact, _ = both(monkeypatch, path, **options)
     monkeypatch.setattr(delimited, "FAST_BYTES", -1)
     monkeypatch.setattr(delimited, "BATCH", batch)
-    monkeypatch.setattr(edge_files, "exact_rows", None)  # calling it would fail
+    monkeypatch.setattr(text_files, "exact_rows", None)  # calling it would fail
     assert outcome(path, **options) == exact
 
 
@@ -166,7 +166,7 @@ def test_a_large_file_in_many_batches(tmp_path, monkeypatch):
     ends = ends[ends[:, 0] != ends[:, 1]]
     path = save(tmp_path, "".join(f"n{i},n{j},{1 + (i + j) % 5}\n" for i, j in ends.tolist()))
     monkeypatch.setattr(delimited, "BATCH", 1 << 14)
-    monkeypatch.setattr(edge_files, "exact_rows", None)
+    monkeypatch.setattr(text_files, "exact_rows", None)
     monkeypatch.setattr(delimited, "FAST_BYTES", -1)
     graph = read_graph(path, header=False)
     place = {name: k for k, name in enumerate(sorted({f"n{i}" for i in ends.ravel().tolist()}))}

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, GroupsError
-from equigraph.graph.edges import EdgeRows
+from equigraph.graph.edges import EdgeRows, Weight
 from equigraph.graph.limits import check_nodes
 from equigraph.graph.names import as_names, check_unique, names_from_text, object_array
-
-# Weight as the user names it: None is the default of the library, False means to ignore weights.
-Weight = str | int | bool | None
 
 
 def library_of(X: Any) -> str | None:

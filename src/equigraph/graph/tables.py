@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
-from equigraph.graph.edges import EdgeRows, encode_rows
+from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows
 from equigraph.graph.limits import check_rows
 from equigraph.graph.names import TextCodes, as_names, has_missing, object_array, text_array, texts
 
@@ -24,8 +24,6 @@ END_NAMES = (
     ("node_1", "node_2"),
     ("i", "j"),
 )
-# The columns of the two ends of an edge, each by name or number, as the user tells them.
-Ends = tuple[str | int, str | int]
 WEIGHT_NAMES = ("weight", "weights", "w", "value", "strength", "count")
 # Leading columns that number the rows, such as the one that pandas writes without a name.
 ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
@@ -121,7 +119,7 @@ def check_once(columns: list[Any], name: Any, kind: type[InputError] = GraphErro
 def weight_column(
     columns: list[Any],
     ends: tuple[int, int],
-    weight: str | int | bool | None,
+    weight: Weight,
     where: str,
     is_text: Callable[[int], bool] = lambda column: False,
 ) -> int | None:
@@ -240,7 +238,7 @@ def named_ends(columns: list[Any], end_names: Ends, where: str) -> tuple[int, in
 
 def edge_columns(
     columns: list[Any],
-    weight: str | int | bool | None,
+    weight: Weight,
     end_names: Ends | None = None,
     is_text: Callable[[int], bool] = lambda column: False,
 ) -> tuple[tuple[int, int], int | None] | None:
@@ -259,9 +257,7 @@ def row_text(row: int) -> str:
     return f"row {row} of the edge table (counting from 0)"
 
 
-def edge_rows(
-    table: Table, weight: str | int | bool | None, end_names: Ends | None = None
-) -> EdgeRows | None:
+def edge_rows(table: Table, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
     """Return the rows of an edge table, or None if the table is a matrix."""
     if end_names is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
@@ -321,7 +317,7 @@ def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.column_stack(values), as_names(object_array(columns))
 
 
-def arrow_rows(table: Any, weight: str | int | bool | None, end_names: Ends | None = None) -> EdgeRows | None:
+def arrow_rows(table: Any, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
     """Return the rows of a pyarrow edge table, of which no text becomes a Python object per row.
 
     Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
@@ -331,9 +327,7 @@ def arrow_rows(table: Any, weight: str | int | bool | None, end_names: Ends | No
         return _arrow_rows(table.schema, weight, end_names, lambda names: [table.select(names)])
 
 
-def parquet_rows(
-    path: Path, weight: str | int | bool | None, end_names: Ends | None = None
-) -> EdgeRows | None:
+def parquet_rows(path: Path, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
     """Return the rows of a Parquet file, or None as `arrow_rows` does; only needed columns are read."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
     check_rows(parquet.read_metadata(path).num_rows, path)
@@ -350,7 +344,7 @@ def parquet_rows(
 
 
 def _arrow_rows(
-    schema: Any, weight: str | int | bool | None, end_names: Ends | None, parts: Callable[[list[str]], Any]
+    schema: Any, weight: Weight, end_names: Ends | None, parts: Callable[[list[str]], Any]
 ) -> EdgeRows | None:
     """Return the rows of tables of one schema, of which `parts` reads some columns."""
     try:

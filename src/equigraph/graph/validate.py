@@ -65,6 +65,7 @@ def check_adjacency(
     >>> check_adjacency([[0, 1], [0, 0]], symmetrize="max").nnz
     2
     """
+    check_known("symmetrize", symmetrize, (None, *SYMMETRIZE))
     return canonical_adjacency(matrix, symmetrize=symmetrize, dtype=dtype)
 
 
@@ -76,7 +77,6 @@ def canonical_adjacency(
     names: NDArray[Any] | None = None,
 ) -> sparse.csr_array:
     """Implement `check_adjacency`, with node names in the messages where there are any."""
-    check_symmetrize(symmetrize)
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
     adjacency = without_loops_and_zeros(adjacency)
@@ -87,11 +87,6 @@ def canonical_adjacency(
         return adjacency
     _check_symmetric(adjacency, names)
     return adjacency
-
-
-def check_symmetrize(symmetrize: str | None) -> None:
-    """Raise ParameterError unless the value is None or one of the four ways."""
-    check_known("symmetrize", symmetrize, (None, *SYMMETRIZE))
 
 
 def check_dtype(dtype: DTypeLike | None) -> np.dtype | None:
