@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
-from equigraph.graph import delimited, text_files, read_graph
+from equigraph.graph import delimited, read_graph, text_files
 
 pytest.importorskip("pyarrow")
 

@@ -14,8 +14,7 @@ from scipy import sparse
 from equigraph._utils.parameters import check_known
 from equigraph._utils.text import count, did_you_mean
 from equigraph.exceptions import GroupsError, only_ours
-from equigraph.graph.adapters import library_of
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities, library_of
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.graph.groups.encode import column_of

@@ -284,7 +284,7 @@ def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
     found = file.sample(2)
     with open_bytes(file.path) as stream:
         before = b"".join(stream.readline() for _ in range(found[-1 if header else 0].line - 1))
-        if len(found) <= header or _has_lone_return(before):
+        if len(found) <= header or has_lone_return(before):
             yield b"\0"  # lines that end in a return alone are counted otherwise
         start = codecs.BOM_UTF8 if not before else b""
         while block := stream.read(BATCH):
@@ -292,7 +292,7 @@ def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
             start = b""
 
 
-def _has_lone_return(block: bytes) -> bool:
+def has_lone_return(block: bytes) -> bool:
     """Return whether a return stands alone, which ends a line for some readers and not for others."""
     return b"\r" in block and block.count(b"\r") > block.count(b"\r\n")
 
@@ -303,7 +303,7 @@ def _is_plain(block: bytes, delimiter: str) -> bool:
     pyarrow takes ``"ann"x`` for the field ``annx``, knows no comments, and decodes only the columns it is asked for.
     """
     lines = b"\n" + block
-    if block.startswith(codecs.BOM_UTF8) or _has_lone_return(block) or any(mark in lines for mark in _ODD):
+    if block.startswith(codecs.BOM_UTF8) or has_lone_return(block) or any(mark in lines for mark in _ODD):
         return False
     if delimiter == WHITESPACE and (not block.isascii() or any(mark in lines + b"\n" for mark in _BLANKS)):
         return False

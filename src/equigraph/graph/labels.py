@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.attributes import by_name, keys_of_index
-from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.graph import Graph
 from equigraph.graph.groups.encode import column_of, is_missing
 from equigraph.graph.names import object_array

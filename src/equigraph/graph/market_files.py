@@ -6,18 +6,17 @@ Not scipy's reader, which takes ``3x`` for 3 and ``1d5`` for 1, and ignores furt
 from __future__ import annotations
 
 import importlib.util
-import warnings
+import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import parse_block
+from equigraph.graph.delimited import has_lone_return, parse_block
 from equigraph.graph.limits import check_nodes, open_bytes
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
@@ -26,12 +25,10 @@ SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 _PART = 1 << 22
 _LONGEST_LINE = 1 << 16
 _WORTH_PYARROW = 1 << 17
-_NUMERIC = np.zeros(256, dtype=bool)
-_NUMERIC[list(b"0123456789+-.eE \t\r\n")] = True
+_NUMERIC = b"0123456789+-.eE \t\r\n"
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """What the head of a file says."""
 
     # Whether every line is an entry with its row and column, rather than all entries of the matrix in order.
@@ -102,49 +99,31 @@ def _numbers(stream: IO[bytes], header: Header, path: Path) -> Iterator[NDArray[
     before = header.line
     while part := stream.read(_PART):
         part += stream.readline(_LONGEST_LINE)
-        wrong, n_words = _odd_line(part, header.width)
-        found = None if wrong is not None else _parsed(part, header.width)
-        if found is None or found.size != n_words:
-            where = f"after line {before}" if wrong is None else f"line {before + wrong + 1}"
-            raise GraphError(f"{path.name}, {where}: expected {header.width} numbers in a line.")
+        found = _parsed(part, header.width)
+        if found is None:
+            lines = enumerate(io.BytesIO(part), start=before + 1)
+            wrong = next(number for number, line in lines if _parsed(line, header.width) is None)
+            raise GraphError(f"{path.name}, line {wrong}: expected {header.width} numbers in a line.")
         before += part.count(b"\n")
-        yield found.reshape(-1, header.width)
-
-
-def _odd_line(part: bytes, width: int) -> tuple[int | None, int]:
-    """Return the first line, from 0, with other letters or another number of words, and the number of all words."""
-    codes = np.frombuffer(part + b"\n", dtype=np.uint8)
-    counts = _words_of_lines(codes)
-    letters = np.flatnonzero(~_NUMERIC[codes])[:1]
-    lines = [part[: int(at)].count(b"\n") for at in letters]
-    lines += np.flatnonzero((counts != width) & (counts != 0))[:1].tolist()
-    return min(lines, default=None), int(counts.sum())
-
-
-def _words_of_lines(codes: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return how many words stand in every line; the last ends in a new line."""
-    blank = codes <= ord(" ")
-    starts = ~blank
-    starts[1:] &= blank[:-1]
-    ends = np.flatnonzero(codes == ord("\n"))
-    return np.diff(np.cumsum(starts)[ends], prepend=0)
+        yield found
 
 
 def _parsed(part: bytes, width: int) -> NDArray[np.float64] | None:
-    """Return the numbers in a text of numbers, or None if it holds anything else."""
-    if not part.strip():
-        return np.empty(0)
+    """Return the numbers of whole lines, or None if one holds anything else."""
+    if part.translate(None, _NUMERIC) or has_lone_return(part):
+        return None
     if len(part) > _WORTH_PYARROW and importlib.util.find_spec("pyarrow") is not None:
         # Lines in the plainest form are read ten times as fast.
         table = parse_block(part, " ", width, (), range(width))
         if table is not None:
-            return np.column_stack([column.to_numpy() for column in table.columns]).ravel()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it warns where a text is no number
-        try:
-            return np.fromstring(part.decode("ascii"), sep=" ")
-        except (DeprecationWarning, ValueError):
-            return None
+            return np.column_stack([column.to_numpy() for column in table.columns])
+    lines = [words for line in part.split(b"\n") if (words := line.split())]
+    if any(len(words) != width for words in lines):
+        return None
+    try:
+        return np.array(lines, dtype=np.float64).reshape(-1, width)
+    except ValueError:
+        return None
 
 
 def _stored(header: Header) -> int:

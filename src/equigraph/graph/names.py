@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.groups.encode import is_missing
+from equigraph.graph.groups.encode import object_array as object_array
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
 # Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
@@ -112,11 +113,6 @@ class TextCodes:
         added = merged.chunks[len(chunks) - len(self._waiting) :]
         self._codes += [np.array(chunk.indices, dtype=np.int32) for chunk in added]
         self._waiting = []
-
-
-def object_array(values: Iterable[Any]) -> NDArray[Any]:
-    """Return a one-dimensional object array that holds exactly these values."""
-    return np.fromiter(values, dtype=object)
 
 
 def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:

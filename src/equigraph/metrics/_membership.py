@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.attributes import keys_of_index
-from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.graph.tables import row_labels

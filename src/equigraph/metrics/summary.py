@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.groups import Attributes, Groups
-from equigraph.graph.groups.bins import mean_gap
-from equigraph.graph.groups.encode import column_of, names_of_rows
+from equigraph.graph.groups.encode import column_of, mean_gap, names_of_rows
 from equigraph.metrics._shown import Shown, capped
 from equigraph.metrics._table import (
     LabelTable,

@@ -6,7 +6,7 @@ import pytest
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import AttributeOptions, bin_groups, encode_attributes, encode_groups
 from equigraph.graph.groups.attributes import weights_of
-from equigraph.graph.groups.bins import mean_gap
+from equigraph.graph.groups.encode import mean_gap
 from tests.optional import optional
 
 pd = optional("pandas")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph.groups.bins import as_numbers, bin_groups, mean_gap
+from equigraph.graph.groups.encode import as_numbers, bin_groups, mean_gap
 
 NAN = float("nan")
 

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph.groups.bins import bin_groups
-from equigraph.graph.groups.encode import Groups, as_column, encode_groups, make_groups, names_of_rows
+from equigraph.graph.groups.encode import (
+    Groups,
+    as_column,
+    bin_groups,
+    encode_groups,
+    make_groups,
+    names_of_rows,
+    object_array,
+)
 
 # What a single attribute is called that came without a name.
 UNNAMED = "group"
@@ -231,9 +238,7 @@ def joint_groups(groups: Sequence[Groups]) -> Groups:
     if len(groups) == 1:
         return groups[0]
     codes, combinations = joint_codes(groups)
-    names = np.empty(len(combinations), dtype=object)
-    names[:] = [_BETWEEN.join(map(str, values)) for values in combinations]
-    return make_groups(names, codes)
+    return make_groups(object_array(_BETWEEN.join(map(str, values)) for values in combinations), codes)
 
 
 def joint_codes(groups: Sequence[Groups]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:

@@ -1,0 +1,298 @@
+"""Matrices in npz files and in MATLAB files of versions 4 and 5: numeric arrays, dense or sparse, and nothing else.
+
+What a file declares is compared with the bytes that are there before anything is made of it; what a variable unpacks to
+is bounded by the size of the file. The layout of MATLAB's files is that of "MAT-File Format" (The MathWorks, 2019). Not
+scipy's reader of these, which ends the process on some damaged files.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import GraphError
+from equigraph.graph.limits import FREE_DENSE, TIMES, check_bytes, check_nodes, open_bytes
+
+# What the adjacency is called among other arrays, the first that is there.
+NAMES = ("A", "adjacency")
+# Bytes of an entry of the CSR that a dense matrix becomes: an index and a weight.
+_ENTRY = 12
+
+# Parts of a sparse matrix of scipy that say where its entries are.
+_WHOLE = {"indices", "indptr", "row", "col", "offsets", "shape"}
+
+# Shape of an array and, by numpy's letters, the kind of its entries.
+Declared = dict[str, tuple[tuple[int, ...], str]]
+
+
+def read_npz(path: Path) -> Any:
+    """Read a sparse matrix of scipy, or an array of numpy."""
+    if path.suffix.lower() == ".gz" or not zipfile.is_zipfile(path):
+        raise GraphError(
+            f"{path.name} is not an npz file: expected one of scipy.sparse.save_npz or numpy.savez."
+        )
+    with zipfile.ZipFile(path) as archive:
+        headers = {}
+        for name in archive.namelist():
+            if name.endswith(".npy"):
+                with archive.open(name) as stream:
+                    headers[name.removesuffix(".npy")] = npy_header(stream)
+    if "format" in headers:
+        check_bytes(sum(_declared_bytes(*header) for header in headers.values()), path)
+        for name in _WHOLE & headers.keys():
+            if headers[name][1].kind not in "iu":
+                raise GraphError(
+                    f"{path.name}: {name!r} of the sparse matrix has dtype {headers[name][1]}, expected whole numbers."
+                )
+        return sparse.load_npz(path)
+    chosen = choose({name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}, path)
+    check_bytes(_declared_bytes(*headers[chosen]), path, free=FREE_DENSE)
+    with np.load(path, allow_pickle=False) as arrays:
+        return not_too_full(arrays[chosen], path)
+
+
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape and type that an npy file declares; nothing else of it is read."""
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            shape, _, dtype = read(stream)
+    except Exception as error:  # the header is a text of Python, which fails in many ways
+        raise ValueError("the header is damaged") from error
+    if min(shape, default=0) < 0:
+        raise ValueError(f"an array of shape {shape}")
+    return shape, dtype
+
+
+def _declared_bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
+    return math.prod(shape) * dtype.itemsize
+
+
+def not_too_full(array: Any, path: Path) -> Any:
+    """Return a dense array, after a look at how large it is as a sparse one; a packed file may be full of ones."""
+    if isinstance(array, np.ndarray) and array.dtype.kind in "buif":
+        check_bytes(_ENTRY * int(np.count_nonzero(array)), path)
+    return array
+
+
+def choose(arrays: Declared, path: Path) -> str:
+    """Return the name of the variable called A or adjacency, or else of the only square one."""
+    for key in NAMES:
+        if key in arrays:
+            return key
+    square = [
+        key
+        for key, (shape, kind) in arrays.items()
+        if len(shape) == 2 and shape[0] == shape[1] and kind in "buif"
+    ]
+    if len(square) == 1:
+        return square[0]
+    first = list(arrays.items())[:10]
+    found = ", ".join(f"{key if key.isprintable() else ascii(key)} {shape}" for key, (shape, _) in first)
+    raise GraphError(
+        f"{path.name} holds {len(square)} square matrices among {found or 'no variables'}: expected one "
+        "that is called A or adjacency, or only one square matrix."
+    )
+
+
+# Of a MATLAB file: bytes of the header, elements that hold a matrix or a packed one, types of numbers by their code.
+_HEADER = 128
+_MATRIX, _COMPRESSED = 14, 15
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_SPARSE, _NUMERIC = 5, range(6, 16)
+_COMPLEX = 0x08
+# Precisions of version 4, by their digit.
+_OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
+# Flags, dimensions and name of a variable stand in its first bytes.
+_START = 1 << 10
+
+
+class Variable(NamedTuple):
+    """A variable of a file: its name, shape, kind (a letter of numpy; "O" if it is no matrix), and a way to read it."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    load: Callable[[], Any]
+
+
+def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
+    """Read the matrix called A or adjacency, or the only square one; the arrays of a sparse one are not checked yet."""
+    with open_bytes(path) as stream:
+        data = stream.read()
+    if len(data) >= 4 and 0 in data[:4]:
+        found = list(_old_variables(_Bytes(data, "<", path)))
+    elif len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
+        raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
+    elif data[124:126] in (b"\x00\x02", b"\x02\x00"):
+        raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
+    else:
+        order = "<" if data[126:_HEADER] == b"IM" else ">"
+        found = list(_variables(_Bytes(data[_HEADER:], order, path)))
+    by_name = {variable.name: variable for variable in found}
+    chosen = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
+    if chosen.kind == "O":
+        raise GraphError(
+            f"{path.name}: the variable {chosen.name!r} holds no numbers, expected a real matrix."
+        )
+    return not_too_full(chosen.load(), path)
+
+
+class _Bytes:
+    """Bytes of a MATLAB file, taken one part after another; none that are not there."""
+
+    def __init__(self, data: bytes, order: str, path: Path) -> None:
+        self._data, self.order, self.path, self._at = data, order, path, 0
+
+    def __bool__(self) -> bool:
+        return self._at < len(self._data)
+
+    def cut_off(self) -> GraphError:
+        """Return the error for data that contradict themselves."""
+        return GraphError(
+            f"{self.path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
+        )
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes."""
+        if size < 0 or self._at + size > len(self._data):
+            raise self.cut_off()
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def unpack(self, codes: str) -> tuple[int, ...]:
+        """Return the next numbers, by the letters of `struct`."""
+        return struct.unpack(f"{self.order}{codes}", self.take(struct.calcsize(f"={codes}")))
+
+    def element(self) -> NDArray[Any]:
+        """Return the numbers of the next element of version 5."""
+        (kind,) = self.unpack("I")
+        if kind >> 16:  # a short element has its length beside its type
+            kind, size, room = kind & 0xFFFF, kind >> 16, 4
+        else:
+            (size,) = self.unpack("I")
+            room = size + -size % 8
+        if kind not in _TYPES or size > room:
+            raise self.cut_off()
+        dtype = np.dtype(f"{self.order}{_TYPES[kind]}")
+        data = self.take(size)
+        self._at = min(self._at + room - size, len(self._data))  # the last padding may be missing
+        if size % dtype.itemsize:
+            raise self.cut_off()
+        return np.frombuffer(data, dtype=dtype)
+
+
+def _variables(data: _Bytes) -> Iterator[Variable]:
+    """Yield the variables of a file of version 5; of a packed one only the start is unpacked."""
+    while data:
+        kind, size = data.unpack("II")
+        content = data.take(size)
+        if kind in (_MATRIX, _COMPRESSED):
+            yield _variable(content, kind == _COMPRESSED, data.order, data.path)
+
+
+def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
+    def parts(most: int | None = None) -> tuple[_Bytes, list[NDArray[Any]]]:
+        data = _Bytes(_unpacked(content, path, order, most) if packed else content, order, path)
+        return data, [data.element() for _ in range(3)]
+
+    head, (flags, dims, name) = parts(_START)
+    if flags.size != 2 or flags.dtype.kind != "u" or dims.dtype.kind != "i" or (dims < 0).any():
+        raise head.cut_off()
+    what, shape = int(flags[0]) & 0xFF, tuple(dims.tolist())
+    real = not int(flags[0]) >> 8 & _COMPLEX
+    kind = "f" if real and len(shape) == 2 and (what == _SPARSE or what in _NUMERIC) else "O"
+
+    def load() -> Any:
+        data, _ = parts()
+        if what == _SPARSE:
+            return _sparse(data, shape)
+        values = data.element()
+        if values.size != math.prod(shape):
+            raise data.cut_off()
+        return values.reshape(shape, order="F")
+
+    return Variable(name.tobytes().decode("latin-1"), shape, kind, load)
+
+
+def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes:
+    """Return what a packed variable holds, behind its tag; or only the start of it."""
+    bound = FREE_DENSE + TIMES * path.stat().st_size
+    try:
+        result = zlib.decompressobj().decompress(content, bound if most is None else most)
+    except zlib.error as error:
+        raise GraphError(f"{path.name} cannot be unpacked: {error}.") from error
+    data = _Bytes(result, order, path)
+    kind, size = data.unpack("II")
+    if kind != _MATRIX:
+        raise data.cut_off()
+    check_bytes(size, path, free=FREE_DENSE)
+    return result[8 : 8 + size]
+
+
+def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
+    """Return a CSC on arrays as they are in the file; `to_csr` looks at them."""
+    indices, pointers, values = data.element(), data.element(), data.element()
+    if indices.dtype.kind not in "iu" or pointers.dtype.kind not in "iu" or pointers.size != shape[1] + 1:
+        raise data.cut_off()
+    check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, data.path.name)
+    # MATLAB leaves room behind the entries.
+    last = int(pointers[-1])
+    if not 0 <= last <= min(values.size, indices.size):
+        raise data.cut_off()
+    result = sparse.csc_array(shape)
+    result.data, result.indices, result.indptr = values[:last], indices[:last], pointers
+    return result
+
+
+def _old_variables(data: _Bytes) -> Iterator[Variable]:
+    """Yield the variables of a file of version 4."""
+    while data:
+        head = data.take(20)
+        order = "<" if 0 <= struct.unpack("<i", head[:4])[0] < 10_000 else ">"
+        code, n_rows, n_columns, imaginary, length = struct.unpack(f"{order}5i", head)
+        machine, zero, precision, kind = code // 1000, code // 100 % 10, code // 10 % 10, code % 10
+        if machine not in (0, 1) or zero or precision >= len(_OLD_TYPES) or kind > 2:
+            raise data.cut_off()
+        if min(n_rows, n_columns) < 0:
+            raise data.cut_off()
+        name = data.take(length).rstrip(b"\0").decode("latin-1")
+        dtype = np.dtype(f"{order}{_OLD_TYPES[precision]}")
+        content = data.take(n_rows * n_columns * dtype.itemsize * (2 if imaginary else 1))
+        values = np.frombuffer(content, dtype=dtype, count=n_rows * n_columns)
+        values = values.reshape(n_rows, n_columns, order="F")
+        if kind == 2 and not imaginary:
+            yield _old_sparse(name, values, data)
+        else:
+            yield Variable(name, values.shape, "f" if kind == 0 and not imaginary else "O", values.copy)
+
+
+def _old_sparse(name: str, entries: NDArray[Any], data: _Bytes) -> Variable:
+    """Return a sparse matrix whose rows are row, column and value of an entry; the last one is the shape."""
+    sizes = entries[:, :2]
+    whole = (sizes >= 0) & (sizes < 2**53) & (sizes == np.trunc(sizes))
+    if entries.shape[1] != 3 or not entries.shape[0] or not whole.all():
+        raise data.cut_off()
+    shape = tuple(entries[-1, :2].astype(np.int64).tolist())
+    ends = entries[:-1, :2].astype(np.int64) - 1
+
+    def load() -> sparse.coo_array:
+        check_nodes(max(shape), entries.nbytes, data.path.name)
+        if (ends < 0).any() or (ends >= shape).any():
+            raise data.cut_off()
+        return sparse.coo_array((entries[:-1, 2], (ends[:, 0], ends[:, 1])), shape=shape)
+
+    return Variable(name, shape, "f", load)
