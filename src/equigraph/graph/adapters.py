@@ -194,17 +194,15 @@ def _per_node(X: Any, attribute: str) -> list[Any]:
 
 def with_integer_names(X: Any) -> Any:
     """Return a networkx graph read from a file with integer nodes, if every name is a canonical integer."""
+    import networkx
+
     nodes = list(X)
     if not all(isinstance(node, str) for node in nodes):
         return X
     names = names_from_text(nodes)
     if names.dtype.kind != "i":
         return X
-    result = type(X)()
-    place = dict(zip(nodes, names.tolist(), strict=True))
-    result.add_nodes_from((place[node], data) for node, data in X.nodes(data=True))
-    result.add_edges_from((place[u], place[v], data) for u, v, data in X.edges(data=True))
-    return result
+    return networkx.relabel_nodes(X, dict(zip(nodes, names.tolist(), strict=True)))
 
 
 _NUMBERS = ("int", "integer", "long", "float", "double")

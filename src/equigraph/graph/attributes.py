@@ -26,7 +26,6 @@ from equigraph.graph.names import (
     look_alike,
     names_from_text,
     object_array,
-    places_of,
     sort_names,
     text_array,
     texts,
@@ -368,9 +367,6 @@ def by_name(
 
     Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
     """
-    places = places_of(keys, graph.node_names)
-    if places is not None:
-        return graph, _placed(values, places, graph.n_nodes)
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
@@ -385,21 +381,32 @@ def by_name(
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
             place = node_places(graph)
-    result = np.full(graph.n_nodes, None, dtype=object)
+    places = np.array([place.get(text, -1) for text in key_texts], dtype=np.intp)
+    values, places = values[places >= 0], places[places >= 0]
+    n_placed = np.unique(places).size
+    if n_placed < places.size:
+        _check_one_value(graph, places, values, what)
+    plain = as_names(values) if values.dtype.kind in "iuUO" else values
+    if n_placed == graph.n_nodes and plain.dtype.kind in "iU":
+        result = np.empty(graph.n_nodes, dtype=plain.dtype)
+        result[places] = plain
+    else:
+        result = np.full(graph.n_nodes, None, dtype=object)
+        result[places] = object_array(values.tolist())
+    return graph, result
+
+
+def _check_one_value(graph: Graph, places: NDArray[np.intp], values: NDArray[Any], what: str) -> None:
+    """Raise GroupsError if a node has two values that differ."""
     seen: dict[int, Any] = {}
-    for text, value in zip(key_texts, values.tolist(), strict=True):
-        node = place.get(text)
-        if node is None:
-            continue
-        if node in seen and not _same(seen[node], value):
+    for node, value in zip(places.tolist(), values.tolist(), strict=True):
+        first = seen.setdefault(node, value)
+        if first != value and not has_missing(object_array([first, value])).all():
             key = " (the first column, or node_column, names the node)" * (what == "groups")
             raise GroupsError(
-                f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value per "
-                f"node{key}."
+                f"The {what} give node {texts(graph.node_names[[node]])[0]!r} two values, {first!r} and {value!r}: "
+                f"expected one value per node{key}."
             )
-        seen[node] = value
-        result[node] = value
-    return graph, result
 
 
 def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
@@ -425,18 +432,6 @@ def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: st
     )
 
 
-def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[Any]:
-    """Return the values in the order of the nodes, with None where a node has none."""
-    plain = as_names(values) if values.dtype.kind in "iuUO" else values
-    if places.size == n and plain.dtype.kind in "iU":
-        result = np.empty_like(plain)
-        result[places] = plain
-        return result
-    result = np.full(n, None, dtype=object)
-    result[places] = object_array(values.tolist())
-    return result
-
-
 def node_places(graph: Graph) -> dict[str, int]:
     """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
     exact = {text: k for k, text in enumerate(texts(graph.node_names))}
@@ -445,10 +440,6 @@ def node_places(graph: Graph) -> dict[str, int]:
         if not text.isascii():
             composed.setdefault(canonical(text), []).append(k)
     return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
-
-
-def _same(one: Any, other: Any) -> bool:
-    return bool(one == other) or bool(has_missing(object_array([one, other])).all())
 
 
 def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
