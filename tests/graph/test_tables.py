@@ -105,11 +105,11 @@ def test_only_the_needed_columns_are_read(tmp_path):
 def test_codes_stand_for_their_texts(batches, pending):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(names, "PENDING", pending)
-        codes = names.TextCodes(2)
-        for batch in batches:
-            columns = [pa.array([row[k] for row in batch], type=pa.string()) for k in (0, 1)]
-            codes.add([column.dictionary_encode() for column in columns])
-        columns, distinct = codes.finish()
+        arrays = [
+            [pa.array([row[k] for row in batch], type=pa.string()) for k in (0, 1)] for batch in batches
+        ]
+        encoded = ([column.dictionary_encode() for column in columns] for columns in arrays)
+        columns, distinct, _ = names.encode_batches(encoded, 2)
     texts = distinct.to_pylist()
     assert len(set(texts)) == len(texts)
     assert set(texts) == {text for batch in batches for row in batch for text in row}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.parameters import check_known
-from equigraph._utils.text import count, did_you_mean
+from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import labels_of_communities, library_of
 from equigraph.graph.graph import Graph, as_features
@@ -33,7 +33,15 @@ from equigraph.graph.names import (
     with_gaps,
 )
 from equigraph.graph.sparse_arrays import canonical_index
-from equigraph.graph.tables import Table, column_place, is_table, listed_columns, read_table, row_labels
+from equigraph.graph.tables import (
+    Table,
+    column_place,
+    found_column,
+    is_table,
+    listed_columns,
+    read_table,
+    row_labels,
+)
 
 MISSING = ("error", "ignore", "drop", "own-group")
 UNKNOWN = ("error", "add", "ignore")
@@ -121,15 +129,16 @@ def _holds_columns(groups: Mapping[Any, Any], graph: Graph) -> bool:
 def _values_of_columns(columns: Mapping[Any, Any], wanted: list[Any], graph: Graph) -> list[Values]:
     known = {str(name): column for name, column in columns.items()}
     for name in map(str, wanted):
-        if name not in known:
-            raise GroupsError(
-                f"The groups have no column {name!r}{did_you_mean(name, known)}: there are "
-                f"{listed_columns(list(known))}."
-            )
+        _found(list(known), name)
     return [
         replace(take_groups(known[name], None, None, graph)[0], attribute=name)
         for name in (map(str, wanted) if wanted else known)
     ]
+
+
+def _found(columns: list[Any], column: Any) -> int:
+    fault = f"The groups have no column {column!r}"
+    return found_column(columns, column, fault, there="there are", kind=GroupsError)
 
 
 def keys_of_index(
@@ -175,14 +184,9 @@ def values_of_table(
             raise GroupsError(
                 f"Name the column of the groups with attribute: there are {listed_columns(columns)}."
             )
-    values = []
-    for one, place in zip(wanted or places, places, strict=True):
-        if place is None:
-            raise GroupsError(
-                f"The groups have no column {one!r}{did_you_mean(one, columns)}: there are {listed_columns(columns)}."
-            )
-        values.append(Values(table.values[place], keys, str(columns[place])))
-    return values
+    if wanted:
+        places = [_found(columns, one) for one in wanted]
+    return [Values(table.values[k], keys, str(columns[k])) for k in places if k is not None]
 
 
 def _key_of(
@@ -195,12 +199,8 @@ def _key_of(
     """
     columns = table.columns
     if node_column is not None:
-        key = column_place(columns, node_column, GroupsError)
-        if key is None:
-            raise GroupsError(
-                f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the "
-                f"groups have {listed_columns(columns)}."
-            )
+        fault = f"node_column={node_column!r} is not a column"
+        key = found_column(columns, node_column, fault, there="the groups have", kind=GroupsError)
         return key, table.values[key]
     if not graph.named:
         counted = 0 not in places and _counts_nodes(table, graph, every)

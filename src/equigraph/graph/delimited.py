@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.limits import LONGEST_LINE, open_bytes
-from equigraph.graph.names import INTEGER, TextCodes, names_from_text, text_array
+from equigraph.graph.names import INTEGER, encode_batches, names_from_text, text_array
 
 COMMENTS = ("#", "%")
 WHITESPACE = " "
@@ -256,36 +256,33 @@ def read_columns(
         or file.delimiter in '"\r\n'
     ):
         return None
-    codes, numbers = TextCodes(len(texts)), []
-    try:
+    asked = () if number is None else (number,)
+
+    def batches() -> Iterator[list[Any]]:
         for block in _blocks(file, header):
-            table = None
-            if _is_plain(block, file.delimiter):
-                asked = () if number is None else (number,)
-                table = parse_block(block, file.delimiter, width + file.n_empty, texts, asked)
-            if table is None:
-                return None
-            for batch in table.to_batches():
-                codes.add(batch.columns[: len(texts)])
-                numbers += [column.to_numpy() for column in batch.columns[len(texts) :]]
+            if not _is_plain(block, file.delimiter):
+                raise GraphError("the csv module may read something else")
+            yield from parse_block(block, file.delimiter, width + file.n_empty, texts, asked)
+
+    try:
+        encoded, distinct, numbers = encode_batches(batches(), len(texts))
     except (GraphError, OSError, EOFError, zlib.error):
         return None
-    encoded, distinct = codes.finish()
     if distinct is None:
         return None
     values, place = _cleaned(distinct)
     if place is not None:
         encoded = [place[column] for column in encoded]
-    return Columns(encoded, values, np.concatenate(numbers) if numbers else None)
+    return Columns(encoded, values, numbers[0] if numbers else None)
 
 
 def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
-    """Yield the lines from the first record on, or from that below the header; an odd block where there is none."""
+    """Yield the lines from the first record on, or from that below the header."""
     found = file.sample(2)
     with open_bytes(file.path) as stream:
         before = b"".join(stream.readline() for _ in range(found[-1 if header else 0].line - 1))
         if len(found) <= header or has_lone_return(before):
-            yield b"\0"  # lines that end in a return alone are counted otherwise
+            raise GraphError("no record, or lines that end in a return alone, which are counted otherwise")
         start = codecs.BOM_UTF8 if not before else b""
         while block := stream.read(BATCH):
             yield (block + stream.readline()).removeprefix(start)
@@ -323,8 +320,11 @@ def _is_plain(block: bytes, delimiter: str) -> bool:
 
 def parse_block(
     block: bytes, delimiter: str, width: int, texts: Sequence[int], numbers: Sequence[int]
-) -> Any:
-    """Return columns of whole lines as a table of pyarrow, those of encoded text first; None if they are no such."""
+) -> list[list[Any]]:
+    """Return columns of whole lines as batches of pyarrow's arrays, those of encoded text first.
+
+    Raises GraphError, for the caller to catch, if the lines do not hold such columns.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
@@ -332,7 +332,7 @@ def parse_block(
     types = {names[k]: pa.dictionary(pa.int32(), pa.string()) for k in texts}
     types |= {names[k]: pa.float64() for k in numbers}
     try:
-        return csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(block),
             read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(block)),
             parse_options=csv.ParseOptions(delimiter=delimiter),
@@ -340,8 +340,9 @@ def parse_block(
                 column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
             ),
         )
-    except pa.ArrowException:
-        return None
+    except pa.ArrowException as error:
+        raise GraphError(f"The lines are no {width} columns: {reason(error)}.") from error
+    return [batch.columns for batch in table.to_batches()]
 
 
 def _cleaned(texts: Any) -> tuple[NDArray[Any], NDArray[np.int32] | None]:

@@ -47,18 +47,18 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
     if width == 1 and len(wanted) < 2:
         name = wanted[0] if wanted else (first[0] if header else None)
         return [Values(_typed(values[0]), None, None if name is None else str(name))]
-    only = wanted[0] if len(wanted) == 1 else None
-    if not header and only is not None and column_place(names, only, GroupsError) is None and width == 2:
-        # Two columns without a header need no choice; the attribute is only a name for the second.
-        chosen = values_of_table(Table(names, values), [1], node_column, graph)
-        return [Values(_typed(chosen[0].values), chosen[0].keys, str(only))]
-    chosen = values_of_table(Table(names, values), wanted, node_column, graph)
+    # Two columns without a header need no choice; the attribute is only a name for the second.
+    only_name = (
+        not header and width == 2 and len(wanted) == 1 and column_place(names, wanted[0], GroupsError) is None
+    )
+    chosen = values_of_table(Table(names, values), [1] if only_name else wanted, node_column, graph)
     if not header:
         # A number is no name, but several have to be told apart.
-        asked = wanted if wanted else [None]
         chosen = [
-            replace(one, attribute=str(name) if isinstance(name, str) or len(chosen) > 1 else None)
-            for one, name in zip(chosen, asked, strict=True)
+            replace(
+                one, attribute=str(name) if isinstance(name, str) or only_name or len(chosen) > 1 else None
+            )
+            for one, name in zip(chosen, wanted or [None], strict=True)
         ]
     return [replace(one, values=_typed(one.values)) for one in chosen]
 

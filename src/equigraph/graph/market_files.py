@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -114,9 +115,9 @@ def _parsed(part: bytes, width: int) -> NDArray[np.float64] | None:
         return None
     if len(part) > _WORTH_PYARROW and importlib.util.find_spec("pyarrow") is not None:
         # Lines in the plainest form are read ten times as fast.
-        table = parse_block(part, " ", width, (), range(width))
-        if table is not None:
-            return np.column_stack([column.to_numpy() for column in table.columns])
+        with suppress(GraphError):
+            batches = parse_block(part, " ", width, (), range(width))
+            return np.concatenate([np.column_stack(columns) for columns in batches])
     lines = [words for line in part.split(b"\n") if (words := line.split())]
     if any(len(words) != width for words in lines):
         return None

@@ -72,47 +72,45 @@ def names_from_text(texts: Any) -> NDArray[Any]:
 PENDING = 4_000_000
 
 
-class TextCodes:
-    """Codes of text columns of pyarrow: the same text has the same code in every column and batch.
+def encode_batches(
+    batches: Iterable[Sequence[Any]], n_texts: int
+) -> tuple[list[NDArray[np.int32]], Any, list[NDArray[Any]]]:
+    """Return the codes of text columns of pyarrow, their distinct texts (None without a row), and other columns.
 
-    Each batch is encoded by itself, and from time to time the texts of the batches are merged: seldom enough that the
-    known texts are not hashed for every batch, often enough that memory follows their number. At least `PENDING` texts
-    are kept unmerged; the texts known so far, if that is more.
+    Every batch starts with `n_texts` columns of text that pyarrow has encoded; the same text gets the same code in all
+    of them. From time to time the texts of the batches are merged: seldom enough that the known texts are not hashed
+    for every batch, often enough that memory follows their number.
     """
+    import pyarrow as pa
 
-    def __init__(self, n_columns: int) -> None:
-        self._n_columns = n_columns
-        self._known: Any = None
-        self._waiting: list[Any] = []
-        self._codes: list[NDArray[np.int32]] = []
+    known: Any = None
+    waiting: list[Any] = []
+    codes: list[NDArray[np.int32]] = []
+    numbers: list[list[NDArray[Any]]] = []
 
-    def add(self, columns: Sequence[Any]) -> None:
-        """Add one batch: an array of text that pyarrow has encoded for each column."""
-        self._waiting += columns
-        known = 0 if self._known is None else len(self._known)
-        if sum(len(column.dictionary) for column in self._waiting) > max(PENDING, known):
-            self._merge()
-
-    def finish(self) -> tuple[list[NDArray[np.int32]], Any]:
-        """Return the codes of every column, and the distinct texts as a pyarrow array; None without any batch."""
-        if self._waiting:
-            self._merge()
-        columns = [self._codes[k :: self._n_columns] for k in range(self._n_columns)]
-        return [np.concatenate([np.empty(0, dtype=np.int32), *codes]) for codes in columns], self._known
-
-    def _merge(self) -> None:
-        import pyarrow as pa
-
-        chunks = self._waiting
-        if self._known is not None:
+    def merge() -> Any:
+        chunks = waiting
+        if known is not None:
             # What comes first keeps its codes, so those that were given out stay true.
             nothing = pa.array([], type=pa.int32())
-            chunks = [pa.DictionaryArray.from_arrays(nothing, self._known), *chunks]
+            chunks = [pa.DictionaryArray.from_arrays(nothing, known), *waiting]
         merged = pa.chunked_array(chunks).unify_dictionaries()
-        self._known = merged.chunk(0).dictionary
-        added = merged.chunks[len(chunks) - len(self._waiting) :]
-        self._codes += [np.array(chunk.indices, dtype=np.int32) for chunk in added]
-        self._waiting = []
+        codes.extend(np.array(chunk.indices, dtype=np.int32) for chunk in merged.chunks[-len(waiting) :])
+        waiting.clear()
+        return merged.chunk(0).dictionary
+
+    for columns in batches:
+        waiting += columns[:n_texts]
+        numbers.append([column.to_numpy() for column in columns[n_texts:]])
+        if sum(len(column.dictionary) for column in waiting) > max(
+            PENDING, 0 if known is None else len(known)
+        ):
+            known = merge()
+    if waiting:
+        known = merge()
+    of_columns = ([np.empty(0, dtype=np.int32), *codes[k::n_texts]] for k in range(n_texts))
+    others = [np.concatenate(column) for column in zip(*numbers, strict=True)]
+    return [np.concatenate(column) for column in of_columns], known, others
 
 
 def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:

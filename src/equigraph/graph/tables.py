@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
 from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows
 from equigraph.graph.limits import check_rows
-from equigraph.graph.names import TextCodes, as_names, has_missing, object_array, text_array, texts
+from equigraph.graph.names import as_names, encode_batches, has_missing, object_array, text_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -130,26 +130,30 @@ def weight_column(
     """
     if weight is False:
         return None
-    if weight is None or weight is True:
-        others = [k for k in range(len(columns)) if k not in ends]
-        at = others[0] if len(others) == 1 else None
-        if _are_names(columns):
-            at = _weight_by_name(columns, ends)
-        if at is not None:
-            return at
-        if weight is True:
-            raise GraphError(
-                f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
-            )
-        _check_no_other(columns, ends, where, is_text)
-        return None
-    place = column_place(columns, weight)
-    if place is None:
+    if weight is not None and weight is not True:
+        return found_column(columns, weight, f"{where}: weight={weight!r} is not a column")
+    lower = [str(name).strip().casefold() for name in columns]
+    others = [k for k in range(len(columns)) if k not in ends]
+    candidates, named = others, _are_names(columns)
+    if named:
+        after = [k for k in others if k > max(ends) and lower[k] in WEIGHT_NAMES]
+        candidates = [k for k in after if lower[k] == "weight"] or after
+        if len(candidates) > 1 and lower[candidates[0]] == "weight":
+            check_once(lower, "weight")
+    if len(candidates) == 1:
+        return candidates[0]
+    if weight is True:
         raise GraphError(
-            f"{where}: weight={weight!r} is not a column{did_you_mean(weight, columns)}: expected one of "
-            f"{listed_columns(columns)}."
+            f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
         )
-    return place
+    for k in others if named else ():
+        counts_rows = k < min(ends) and lower[k] in ROW_NAMES
+        if not counts_rows and not is_text(k):
+            raise GraphError(
+                f"{where}: the column {columns[k]!r} may be a weight: say weight={columns[k]!r}, or "
+                f"weight=False to ignore it."
+            )
+    return None
 
 
 def _are_names(columns: list[Any]) -> bool:
@@ -157,30 +161,6 @@ def _are_names(columns: list[Any]) -> bool:
     return any(
         not isinstance(name, (int, np.integer)) and name != f"column_{k}" for k, name in enumerate(columns)
     )
-
-
-def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
-    lower = [str(name).strip().casefold() for name in columns]
-    after = [k for k in range(max(ends) + 1, len(columns)) if lower[k] in WEIGHT_NAMES]
-    exact = [k for k in after if lower[k] == "weight"]
-    if len(exact) > 1:
-        check_once(lower, "weight")
-    return exact[0] if exact else (after[0] if len(after) == 1 else None)
-
-
-def _check_no_other(
-    columns: list[Any], ends: tuple[int, int], where: str, is_text: Callable[[int], bool]
-) -> None:
-    """Raise GraphError if a column is left that may be a weight; text and leading numbers of the rows are not."""
-    if not _are_names(columns):
-        return
-    for k, name in enumerate(columns):
-        counts_rows = k < min(ends) and str(name).strip().casefold() in ROW_NAMES
-        if k not in ends and not counts_rows and not is_text(k):
-            raise GraphError(
-                f"{where}: the column {name!r} may be a weight: say weight={name!r}, or "
-                f"weight=False to ignore it."
-            )
 
 
 def are_words(values: Iterable[Any]) -> bool:
@@ -212,6 +192,21 @@ def column_place(columns: list[Any], column: Any, kind: type[InputError] = Graph
     return int(column) if 0 <= column < len(columns) else None
 
 
+def found_column(
+    columns: list[Any],
+    column: Any,
+    fault: str,
+    *,
+    there: str = "expected one of",
+    kind: type[InputError] = GraphError,
+) -> int:
+    """Return what `column_place` does, or raise an error of the given kind that starts with the fault."""
+    place = column_place(columns, column, kind)
+    if place is None:
+        raise kind(f"{fault}{did_you_mean(column, columns)}: {there} {listed_columns(columns)}.")
+    return place
+
+
 def listed_columns(columns: list[Any]) -> str:
     """Return the names of the first columns."""
     shown = ", ".join(repr(name) for name in columns[:10])
@@ -220,20 +215,13 @@ def listed_columns(columns: list[Any]) -> str:
 
 def named_ends(columns: list[Any], end_names: Ends, where: str) -> tuple[int, int]:
     """Return the positions of the columns that the user names as the ends of an edge. Errors start with ``where``."""
-    places = []
-    for name, column in zip(("source", "target"), end_names, strict=True):
-        place = column_place(columns, column)
-        if place is None:
-            raise GraphError(
-                f"{where}: {name}={column!r} is not a column{did_you_mean(column, columns)}: expected one of "
-                f"{listed_columns(columns)}."
-            )
-        places.append(place)
-    if places[0] == places[1]:
-        raise GraphError(
-            f"{where}: source and target are both the column {columns[places[0]]!r}: expected two."
-        )
-    return places[0], places[1]
+    source, target = (
+        found_column(columns, column, f"{where}: {name}={column!r} is not a column")
+        for name, column in zip(("source", "target"), end_names, strict=True)
+    )
+    if source == target:
+        raise GraphError(f"{where}: source and target are both the column {columns[source]!r}: expected two.")
+    return source, target
 
 
 def edge_columns(
@@ -360,25 +348,32 @@ def _arrow_rows(
     if len(set(chosen)) < len(chosen):
         return None
     n_texts = kinds.count("text")
-    codes, numbers = TextCodes(2), []
-    for part in parts(chosen):
-        for batch in part.to_batches():
-            # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
-            batch.validate(full=True)
-            columns = [batch.column(name) for name in chosen]
-            if any(map(_has_null, columns)):
-                return None
-            codes.add([_encoded(column) for column in columns[:n_texts]])
-            numbers.append([column.to_numpy() for column in columns[n_texts:]])
-    joined = [np.concatenate(column) for column in zip(*numbers, strict=True)]
-    if not n_texts:
-        return (
-            encode_rows(joined[0], joined[1], joined[2] if len(joined) > 2 else None, row_text)
-            if joined
-            else None
-        )
-    (source, target), texts = codes.finish()
-    return _text_rows(source, target, joined[0] if joined else None, texts)
+
+    def batches() -> Iterator[list[Any]]:
+        for part in parts(chosen):
+            for batch in part.to_batches():
+                # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
+                batch.validate(full=True)
+                columns = [batch.column(name) for name in chosen]
+                if any(map(_has_null, columns)):
+                    raise _MissingError
+                yield [*map(_encoded, columns[:n_texts]), *columns[n_texts:]]
+
+    try:
+        codes, texts, numbers = encode_batches(batches(), n_texts)
+    except _MissingError:
+        return None
+    if n_texts:
+        return _text_rows(codes[0], codes[1], numbers[0] if numbers else None, texts)
+    return (
+        encode_rows(numbers[0], numbers[1], numbers[2] if len(kinds) > 2 else None, row_text)
+        if numbers
+        else None
+    )
+
+
+class _MissingError(Exception):
+    """A value is missing."""
 
 
 def _text_rows(
