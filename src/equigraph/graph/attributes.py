@@ -258,36 +258,31 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
     if unknown == "add":  # before values are put onto nodes, all of them are there
         for one in given:
             graph = graph if one.keys is None else by_name(graph, one.keys, one.values, unknown)[0]
-    columns = [
-        _in_node_order(graph, one.values, order_known)
-        if one.keys is None
-        else by_name(graph, one.keys, one.values, unknown)[1]
-        for one in given
-    ]
-    for one, values in zip(given, columns, strict=True):
+    columns: list[NDArray[Any]] = []
+    lost = np.zeros(graph.n_nodes, dtype=bool)
+    for one in given:
+        if one.keys is None:
+            values = _in_node_order(graph, one.values, order_known)
+        else:
+            values = by_name(graph, one.keys, one.values, unknown)[1]
         nested = first_nested(values)
         if nested is not None:
             node, kind = graph.node_names[[nested]].tolist()[0], type(values[nested]).__name__
             raise GroupsError(
                 f"{_called(one)} of node {node!r} is a {kind}: expected one value, such as a text."
             )
-    absent = [has_missing(values) for values in columns]
-    for one, where in zip(given, absent, strict=True):
-        if where.any():
-            _check_missing(graph, one, where, missing)
+        absent = has_missing(values)
+        if absent.any():
+            _check_missing(graph, one, absent, missing)
+            values = _filled(one, values, absent, missing)
+        columns.append(values)
+        lost |= absent
     dropped = graph.dropped
-    if missing == "drop":
-        lost = np.logical_or.reduce(absent)
+    if missing == "drop" and lost.any():
         if lost.all():
             raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
-        if lost.any():
-            dropped = graph.node_names[lost]
-            graph, columns = _subgraph(graph, ~lost), [values[~lost] for values in columns]
-    else:
-        columns = [
-            _filled(one, values, where, missing)
-            for one, values, where in zip(given, columns, absent, strict=True)
-        ]
+        dropped = graph.node_names[lost]
+        graph, columns = _subgraph(graph, ~lost), [values[~lost] for values in columns]
     features, attribute = as_features(_by_attribute(given, columns), given[0].attribute)
     return graph._but(
         sensitive_features=features,
@@ -328,8 +323,8 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
 
 
 def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str) -> NDArray[Any]:
-    """Return groups with what stands for the missing ones."""
-    if not absent.any():
+    """Return groups with what stands for the missing ones; those to drop stay as they are."""
+    if missing == "drop":
         return values
     if missing == "ignore":
         return with_gaps(as_names(values[~absent]), absent)
