@@ -13,7 +13,6 @@ from numpy.typing import DTypeLike
 from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute, read_gml, read_graphml
-from equigraph.graph.array_files import read_mat, read_npz
 from equigraph.graph.attributes import Values, attach, check_options, take_groups
 from equigraph.graph.convert import check_merging, convert, without_weights
 from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
@@ -21,7 +20,7 @@ from equigraph.graph.edges import Ends, Weight, graph_from_rows
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
 from equigraph.graph.limits import check_rows
-from equigraph.graph.market_files import read_matrix_market
+from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
 from equigraph.graph.tables import parquet_rows
 from equigraph.graph.text_files import is_matrix_file, read_attributed, read_edges, read_matrix
 

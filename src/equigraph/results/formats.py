@@ -19,8 +19,8 @@ from scipy import sparse
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import as_given, write_csv, write_json, write_parquet
 from equigraph.exceptions import InputError, reason, require
-from equigraph.graph.array_files import npy_header
 from equigraph.graph.groups.encode import as_column, is_missing
+from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.names import as_names, object_array, with_gaps
 
 _OURS = "expected the file that equigraph wrote"
