@@ -280,7 +280,7 @@ def as_numbers(column: NDArray[Any], name: str | None = None) -> NDArray[np.floa
     try:
         numbers[~absent] = column[~absent].astype(np.float64)
     except (TypeError, ValueError):
-        wrong = next(value for value in column[~absent].tolist() if not _is_number(value))
+        wrong = next(value for value in column[~absent].tolist() if _as_number(value) is None)
         what = f"The attribute {name!r}" if name else "The sensitive feature"
         raise GroupsError(
             f"{what} has the value {wrong!r}, which is no number: bins are for numbers."
@@ -320,7 +320,7 @@ def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_cluste
     """Warn once about groups that hardly mean what they were given for; the most telling remark comes alone."""
     what = f"the attribute {attribute!r}" if attribute else "the sensitive feature"
     alone = int(np.count_nonzero(groups.sizes == 1))
-    if groups.n_groups > _MOST_NUMBERS and all(map(_is_number, groups.names.tolist())):
+    if groups.n_groups > _MOST_NUMBERS and all(map(_is_measure, groups.names.tolist())):
         warn(
             f"{name}: {what} has {groups.n_groups:,} different numbers, each of them a group: if it measures "
             "something, put the numbers into a few bins first, such as with pandas.cut.",
@@ -353,8 +353,13 @@ def _small_words(groups: Groups, n_clusters: int) -> str:
     return f"{small} groups have fewer members than there are clusters ({one}), so they cannot be in all {n_clusters}"
 
 
-def _is_number(value: Any) -> bool:
+def _is_measure(value: Any) -> bool:
+    number = None if isinstance(value, (bool, np.bool_)) else _as_number(value)
+    return number is not None and bool(np.isfinite(number))
+
+
+def _as_number(value: Any) -> float | None:
     try:
-        return not isinstance(value, (bool, np.bool_)) and bool(np.isfinite(float(value)))
+        return float(value)
     except (TypeError, ValueError):
-        return False
+        return None
