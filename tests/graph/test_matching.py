@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError, GroupsError
 from equigraph.graph import Graph, as_graph, delimited, read_graph
-from equigraph.graph.attributes import by_name
+from equigraph.graph.labels import by_name
 from equigraph.graph.names import object_array
 
 GRAPH = [[0, 1, 1], [1, 0, 0], [1, 0, 0]]

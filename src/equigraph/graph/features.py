@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of, node_attribute
-from equigraph.graph.attributes import attach, attribute_list, take_groups
+from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import (
     AttributeOptions,
@@ -131,6 +131,10 @@ class AttributeChoice:
         """The attributes to read, those to keep first."""
         members = dict.fromkeys(name for joint in self.joints for name in joint if name not in self.kept)
         return [*self.kept, *members]
+
+    def attach(self, graph: Graph, given: Sequence[Values], **rules: Any) -> Graph:
+        """Return the graph with the attributes that were read for this choice, by the rules of `attach`."""
+        return self.apply(attach(graph, given, **rules))
 
     def apply(self, graph: Graph) -> Graph:
         """Return a graph that has its attributes already with the joint groups, the weights and the bins."""

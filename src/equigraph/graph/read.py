@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute, read_gml, read_graphml
-from equigraph.graph.attributes import Values, attach, check_options, take_groups
+from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import check_merging, convert, without_weights
 from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
 from equigraph.graph.edges import Ends, Weight, graph_from_rows
@@ -292,12 +292,12 @@ def read_graph(
         known = convert(graph, **options)
     choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
     given = _given(held, known, groups, choice.wanted, node_column)
-    if given is not None:
-        if groups is None and isinstance(held, Graph) and missing == "error":
-            missing = held.missing  # what was said when its groups were read
-        order_known = known.positional or order_seen
-        known = attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
-    return choice.apply(known)
+    if given is None:
+        return choice.apply(known)
+    if groups is None and isinstance(held, Graph) and missing == "error":
+        missing = held.missing  # what was said when its groups were read
+    order_known = known.positional or order_seen
+    return choice.attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
 
 
 def _told_ends(source: str | int | None, target: str | int | None) -> Ends | None:
