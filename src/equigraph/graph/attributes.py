@@ -243,8 +243,7 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
             )
         absent = has_missing(values)
         if absent.any():
-            _check_missing(graph, one, absent, missing)
-            values = _filled(one, values, absent, missing)
+            values = _filled(graph, one, values, absent, missing)
         columns.append(values)
         lost |= absent
     dropped = graph.dropped
@@ -279,7 +278,10 @@ def _called(given: Values) -> str:
     return f"The attribute {given.attribute!r}" if given.attribute else "The group"
 
 
-def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missing: str) -> None:
+def _filled(
+    graph: Graph, given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str
+) -> NDArray[Any]:
+    """Return groups with what stands for the missing ones, or refuse these; those to drop stay as they are."""
     if missing == "error":
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
@@ -290,10 +292,6 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
         raise GroupsError(
             f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
         )
-
-
-def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str) -> NDArray[Any]:
-    """Return groups with what stands for the missing ones; those to drop stay as they are."""
     if missing == "drop":
         return values
     if missing == "ignore":

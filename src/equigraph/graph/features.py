@@ -167,11 +167,9 @@ class AttributeChoice:
 
 
 def _renamed(given: Any, names: Mapping[Any, str]) -> Any:
-    return (
-        {names.get(name, name): value for name, value in given.items()}
-        if isinstance(given, Mapping)
-        else given
-    )
+    if not isinstance(given, Mapping):
+        return given
+    return {names.get(name, name): value for name, value in given.items()}
 
 
 def _joints(intersect: Any) -> list[list[Any]]:
