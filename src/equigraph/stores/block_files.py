@@ -23,7 +23,7 @@ from scipy import sparse
 
 from equigraph._utils.files import naming_the_path, private_folder, umask
 from equigraph.exceptions import GraphError, ParameterError, reason
-from equigraph.graph.npz_files import npy_header
+from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.sparse_arrays import check_entries, check_pointers
 
 FORMAT, VERSION = "equigraph row blocks", 1

@@ -149,7 +149,7 @@ def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
     import numpy as np
 
     from equigraph._utils.records import as_given
-    from equigraph.graph.attributes import node_places
+    from equigraph.graph.labels import node_places
     from equigraph.graph.names import canonical, texts
 
     nodes = texts(graph.node_names)

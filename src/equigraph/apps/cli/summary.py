@@ -109,7 +109,7 @@ def _print_groups(result: Any, groups: Any) -> None:
 def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
     """Print how many nodes have no group, and which clusters are smaller than anybody asked for."""
     from equigraph._utils.sizes import small_clusters, small_words
-    from equigraph.graph.groups.remarks import ungrouped_sentence
+    from equigraph.graph.groups.encode import ungrouped_sentence
 
     for name, groups in () if attributes is None else attributes.groups.items():
         if groups.n_ungrouped:

@@ -10,7 +10,7 @@ from equigraph._utils.sizes import small_clusters, small_words
 from equigraph._utils.text import count, listed
 from equigraph.apps.report.findings import Findings
 from equigraph.graph.groups import Groups
-from equigraph.graph.groups.remarks import ungrouped_sentence
+from equigraph.graph.groups.encode import ungrouped_sentence
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
 from equigraph.metrics.summary import Composition, score_name

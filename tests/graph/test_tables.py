@@ -1,4 +1,4 @@
-"""pyarrow tables and Parquet files, batch by batch, against the reader of all tables."""
+"""Tables of pyarrow and Parquet files against the reader of all tables."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
-from equigraph.graph import arrow_tables, read_graph, tables
+from equigraph.graph import names, read_graph, tables
 from equigraph.graph.edges import graph_from_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -64,15 +64,13 @@ def careful(table, weight):
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.SelfLoopWarning")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(edge_tables(), st.sampled_from([None, False, "hours", "weight"]), st.sampled_from([2, 1000]))
-def test_both_readers_end_alike(tmp_path, monkeypatch, table, weight, batch):
-    with monkeypatch.context() as patch:
-        patch.setattr(arrow_tables, "BATCH", batch)
-        expected = outcome(lambda: careful(table, weight))
-        assert outcome(lambda: read_graph(table, weight=weight, duplicates="max")) == expected
-        parquet.write_table(table, tmp_path / "e.parquet", row_group_size=3)
-        found = outcome(lambda: read_graph(tmp_path / "e.parquet", weight=weight, duplicates="max"))
-        assert found == expected
+@given(edge_tables(), st.sampled_from([None, False, "hours", "weight"]))
+def test_both_readers_end_alike(tmp_path, table, weight):
+    expected = outcome(lambda: careful(table, weight))
+    assert outcome(lambda: read_graph(table, weight=weight, duplicates="max")) == expected
+    parquet.write_table(table, tmp_path / "e.parquet", row_group_size=3)
+    found = outcome(lambda: read_graph(tmp_path / "e.parquet", weight=weight, duplicates="max"))
+    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,7 @@ def test_only_the_needed_columns_are_read(tmp_path):
     table = pa.table({"source": ["a"], "target": ["b"], "weight": [2.0], "nested": [{"x": [1, 2]}]})
     parquet.write_table(table, tmp_path / "e.parquet")
     assert read_graph(tmp_path / "e.parquet").adjacency[0, 1] == 2
-    rows = arrow_tables.rows_of_parquet(tmp_path / "e.parquet", None)
+    rows = tables.parquet_rows(tmp_path / "e.parquet", None)
     assert rows is not None
     assert rows.where(0) == "row 0 of the edge table (counting from 0)"
 
@@ -103,15 +101,16 @@ def test_only_the_needed_columns_are_read(tmp_path):
 @given(
     st.lists(st.lists(st.tuples(st.text("ab", max_size=2), st.text("ab", max_size=2))), min_size=1),
     st.sampled_from([0, 3, 1000]),
-    st.booleans(),
 )
-def test_codes_stand_for_their_texts(batches, pending, encoded):
-    codes = arrow_tables.TextCodes(2, pending=pending)
-    for batch in batches:
-        columns = [pa.array([row[k] for row in batch], type=pa.string()) for k in (0, 1)]
-        codes.add([column.dictionary_encode() if encoded else column for column in columns])
-    columns, names = codes.finish()
-    texts = names.to_pylist()
+def test_codes_stand_for_their_texts(batches, pending):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names, "PENDING", pending)
+        arrays = [
+            [pa.array([row[k] for row in batch], type=pa.string()) for k in (0, 1)] for batch in batches
+        ]
+        encoded = ([column.dictionary_encode() for column in columns] for columns in arrays)
+        columns, distinct, _ = names.encode_batches(encoded, 2)
+    texts = distinct.to_pylist()
     assert len(set(texts)) == len(texts)
     assert set(texts) == {text for batch in batches for row in batch for text in row}
     for k in (0, 1):

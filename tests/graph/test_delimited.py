@@ -1,7 +1,6 @@
 """The fast reader of text files: it reads what the csv module reads, or leaves the file to it."""
 
 import gzip
-import io
 import warnings
 
 import numpy as np
@@ -10,8 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
-from equigraph.graph import edge_files, fast_text, read_graph
-from equigraph.graph.fast_text import StrictBytes
+from equigraph.graph import delimited, read_graph, text_files
 
 pytest.importorskip("pyarrow")
 
@@ -45,9 +43,9 @@ def outcome(path, **options):
 def both(monkeypatch, path, **options):
     """Return the outcome of the exact reader, then of the fast one, which may hand over."""
     with monkeypatch.context() as patch:
-        patch.setattr(fast_text, "FAST_BYTES", 1 << 40)
+        patch.setattr(delimited, "FAST_BYTES", 1 << 40)
         exact = outcome(path, **options)
-        patch.setattr(fast_text, "FAST_BYTES", -1)
+        patch.setattr(delimited, "FAST_BYTES", -1)
         return exact, outcome(path, **options)
 
 
@@ -129,9 +127,9 @@ def test_both_readers_end_alike_beyond_the_first_lines(
 def test_the_fast_reader_takes_ordinary_files(tmp_path, monkeypatch, text, options, batch):
     path = save(tmp_path, text)
     exact, _ = both(monkeypatch, path, **options)
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
-    monkeypatch.setattr(fast_text, "BATCH", batch)
-    monkeypatch.setattr(edge_files, "exact_rows", None)  # calling it would fail
+    monkeypatch.setattr(delimited, "FAST_BYTES", -1)
+    monkeypatch.setattr(delimited, "BATCH", batch)
+    monkeypatch.setattr(text_files, "exact_rows", None)  # calling it would fail
     assert outcome(path, **options) == exact
 
 
@@ -144,27 +142,22 @@ def test_columns_that_are_not_read_are_still_text(tmp_path, monkeypatch, bad):
     assert fast == exact
 
 
-@given(st.text(st.sampled_from('ab,"\n#'), max_size=30), st.integers(1, 5))
-def test_the_size_of_the_parts_does_not_matter(text, size):
-    def verdict(step):
-        stream = StrictBytes(io.BytesIO(text.encode()), ",", all_columns=True)
-        while stream.read(step):
-            pass
-        return [stream.same(k) for k in range(12)]
-
-    assert verdict(size) == verdict(1000)
-
-
-def test_a_field_that_goes_over_a_line_is_left_to_the_csv_module():
-    def verdict(text, n_rows):
-        stream = StrictBytes(io.BytesIO(text), ",", all_columns=True)
-        while stream.read(8):
-            pass
-        return stream.same(n_rows)
-
-    assert not verdict(b'a,"x\ny"\n', 1)
-    assert verdict(b'a,"x y"\r\n\r\nb,c', 2)
-    assert not verdict(b'a,"x y"\nb,"c', 2)
+@pytest.mark.parametrize(
+    ("block", "plain"),
+    [
+        (b'a,"x y"\r\n\r\nb,c', True),
+        (b'"a","",""\n', True),
+        (b'a,"x\ny"\n', False),
+        (b'a,"x y"\nb,"c', False),
+        (b'a,"x""y"\n', False),
+        (b'a, "x"\n', False),
+        (b"a,b\n#c,d\n", False),
+        (b"\xef\xbb\xbfa,b\n", False),
+        (b"a," + b"b" * 131_073 + b"\n", False),
+    ],
+)
+def test_what_is_not_plain_is_left_to_the_csv_module(block, plain):
+    assert delimited._is_plain(block, ",") is plain
 
 
 def test_a_large_file_in_many_batches(tmp_path, monkeypatch):
@@ -172,9 +165,9 @@ def test_a_large_file_in_many_batches(tmp_path, monkeypatch):
     ends = rng.integers(0, 3000, size=(40_000, 2))
     ends = ends[ends[:, 0] != ends[:, 1]]
     path = save(tmp_path, "".join(f"n{i},n{j},{1 + (i + j) % 5}\n" for i, j in ends.tolist()))
-    monkeypatch.setattr(fast_text, "BATCH", 1 << 14)
-    monkeypatch.setattr(edge_files, "exact_rows", None)
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
+    monkeypatch.setattr(delimited, "BATCH", 1 << 14)
+    monkeypatch.setattr(text_files, "exact_rows", None)
+    monkeypatch.setattr(delimited, "FAST_BYTES", -1)
     graph = read_graph(path, header=False)
     place = {name: k for k, name in enumerate(sorted({f"n{i}" for i in ends.ravel().tolist()}))}
     assert graph.node_names.tolist() == list(place)

@@ -5,7 +5,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import ParameterError
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.labels import labels_in_order
 from tests.optional import optional
 
