@@ -25,7 +25,7 @@ from equigraph.exceptions import ConflictError, EquigraphWarning, NotFoundError
 from equigraph.rules import Facts, Rules, compile_rules, feasible_labels, keeps
 from equigraph.search.agree import search_under
 from equigraph.search.large import make_search
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 

@@ -9,7 +9,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.search import plans
 from equigraph.search.large import LargeSearch, make_search
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 from tests.reference.labels_objective import NOTIONS
 from tests.search.test_rows import scattered
 

@@ -6,9 +6,8 @@ import pytest
 from equigraph.exceptions import InfeasibleError
 from equigraph.graph import check_adjacency
 from equigraph.search import merge as merging
-from equigraph.search.exact_k import exactly_k
 from equigraph.search.level import compact
-from equigraph.search.merge import merge, split
+from equigraph.search.merge import exactly_k, merge, split
 from tests.reference.label_fixtures import codes_for, prepare
 from tests.reference.labels_objective import NOTIONS
 from tests.reference.naive_steps import greedy_merges

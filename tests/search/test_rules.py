@@ -17,7 +17,7 @@ from equigraph.exceptions import (
 from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps, most_friends
 from equigraph.search import plans
 from equigraph.search.agree import UnitSearch, search_under
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),

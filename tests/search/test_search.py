@@ -11,11 +11,9 @@ from scipy import sparse
 import equigraph as eg
 from equigraph._utils.callbacks import Notifier
 from equigraph.graph.units import unit_weights
-from equigraph.search.free import best_number
-from equigraph.search.large import make_search
-from equigraph.search.pool import TOLERANCE
+from equigraph.search.large import best_number, make_search
+from equigraph.search.pool import TOLERANCE, Target
 from equigraph.search.search import Search
-from equigraph.search.targets import Target
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, skewed_blocks
 from tests.reference.labels_objective import NOTIONS
 

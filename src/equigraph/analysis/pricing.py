@@ -29,7 +29,7 @@ from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
 from equigraph.search.agree import RuleKeeper, search_under
 from equigraph.search.bounds import check_size_bounds
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 
 # More rules than this are left out by kind, not one by one.
 _MOST_SINGLE = 30

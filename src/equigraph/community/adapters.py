@@ -18,7 +18,7 @@ from equigraph._utils.parameters import AnyOf, Choice, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import require
-from equigraph.search.exact_k import exactly_k
+from equigraph.search.merge import exactly_k
 
 
 class _Adapter(GraphClusterer):

@@ -30,7 +30,7 @@ from equigraph.rules import Facts, Rules
 from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.plans import is_large
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 from equigraph.spectral.soft import soft_fair_labels
 from equigraph.stores.blocks import BlockGraph
 from equigraph.stores.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
@@ -335,7 +335,7 @@ class FairPartition(GraphClusterer):
         """Return the number of clusters, which may have to be found out."""
         if self.n_clusters is not None:
             return int(self.n_clusters)
-        from equigraph.search.free import best_number
+        from equigraph.search.large import best_number
 
         return best_number(graph, problem.fair_columns()[0], self._target(), **self._options(problem))
 

@@ -14,7 +14,7 @@ from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics.notions import Notion
 from equigraph.search.agree import Home
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 
 # Beyond this value of the dial a move would not see Q any more.
 _HIGHEST = 0.97

@@ -24,7 +24,7 @@ from equigraph.factorization.starts import (
     start_from_labels,
 )
 from equigraph.search.plans import is_large
-from equigraph.search.targets import Target
+from equigraph.search.pool import Target
 from equigraph.spectral.soft import soft_fair_labels
 from equigraph.stores.products import Product, SerialProduct, StoreProduct
 from equigraph.stores.stores import EXECUTION, is_out_of_core

@@ -37,9 +37,8 @@ from equigraph.rules.solve import is_refuted
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.level import aggregate, compact, first_level
 from equigraph.search.plans import is_large
-from equigraph.search.pool import Pool
+from equigraph.search.pool import Pool, Target
 from equigraph.search.ruling import Ruling
-from equigraph.search.targets import Target
 
 # Where only the rules count: temperatures and the price of a broken one, in units of a typical change, and tries.
 _HOT, _COLD, _PRICE, _TRIES, _LEAST_STEPS = 400.0, 50.0, 1000.0, 6, 20_000

@@ -18,16 +18,19 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
+from equigraph.graph.units import unit_weights
 from equigraph.search.arrays import Level
-from equigraph.search.bounds import within_bounds
-from equigraph.search.level import aggregate, common_parts, compact
-from equigraph.search.objective import Objective
+from equigraph.search.bounds import check_size_bounds, within_bounds
+from equigraph.search.level import aggregate, common_parts, compact, first_level
+from equigraph.search.merge import merge
+from equigraph.search.moves import climb
+from equigraph.search.objective import Objective, make_objective
+from equigraph.search.partition import scores_of
 from equigraph.search.plans import DIAL, LADDER, n_parts_for
-from equigraph.search.pool import Pool
-from equigraph.search.rows import GraphRows
+from equigraph.search.pool import Pool, Target
+from equigraph.search.rows import GraphRows, rows_of
 from equigraph.search.search import Search
 from equigraph.search.stopping import Stopwatch
-from equigraph.search.targets import Target
 from equigraph.stores.stores import RowStore
 
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
@@ -35,6 +38,8 @@ from equigraph.stores.stores import RowStore
 _PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
 # Passes of the propagation that makes parts. After these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
+# Parts that are clustered in place of the nodes where the number of clusters is free.
+_FREE_PARTS = 50_000
 # Small parts that are left over are packed when there are this many times as many parts as wanted.
 _EXCESS = 4
 
@@ -313,12 +318,6 @@ def make_search(
     options
         The notion, and weights of several attributes; see `make_objective`.
     """
-    from equigraph.graph.units import unit_weights
-    from equigraph.search.bounds import check_size_bounds
-    from equigraph.search.level import first_level
-    from equigraph.search.objective import make_objective
-    from equigraph.search.rows import rows_of
-
     rows = rows_of(graph)
     if rows is None:
         graph = unit_weights(graph.astype(np.float64, copy=False))
@@ -335,3 +334,28 @@ def make_search(
     rows.divide(columns, n_groups)
     # Clusters of a large graph are so large that rounding to whole nodes does not show.
     return LargeSearch(rows, replace(objective, even=0.0), n_clusters, effort=effort, seed=seed)
+
+
+def best_number(graph: Any, codes: NDArray | None, target: Target, *, seed: int = 0, **options: Any) -> int:
+    """Return the number of clusters, at least two, that local moves find best for a target.
+
+    Cohesive clusters, as many as come out, are raised along the dial while their number is free, and then merged pair
+    by pair as long as that pays. On a large graph it is parts that are clustered.
+    """
+    search = make_search(graph, codes, 2, seed=seed, **options)
+    if isinstance(search, LargeSearch):
+        _, level = coarsen(search.rows, None, max(min(_FREE_PARTS, search.rows.n_nodes // 2), 2))
+    else:
+        level = search.level
+    free = search.objective.free()
+    objective, rng = free.for_target(target), np.random.default_rng([seed, 0])
+    labels, _ = climb(level, np.arange(level.n_sites, dtype=np.int32), free, rng, tol=1e-3)
+    for value in LADDER:
+        if value < objective.fairness:
+            labels, _ = climb(level, labels, free.guided().at(value), rng, max_cycles=1)
+    labels, _ = climb(level, labels, objective, rng)
+    candidates = [labels]
+    if int(labels.max()) > 1:
+        candidates.append(merge(level, labels, 2, int(labels.max()) + 1, objective))
+    best = max(candidates, key=lambda found: objective.value(*scores_of(level, found, objective)))
+    return max(int(np.unique(best).size), 2)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import EVENNESS, Notion, get_notion
 from equigraph.search.arrays import Terms
+from equigraph.search.pool import Target
 from equigraph.search.ruling import Ruling
-from equigraph.search.targets import Target
 
 # Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
 HIGHEST = 0.97

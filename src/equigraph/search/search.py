@@ -24,9 +24,8 @@ from equigraph.search.moves import anneal, climb, local_search, recombine, swap
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_of
 from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
-from equigraph.search.pool import Pool
+from equigraph.search.pool import Pool, Target
 from equigraph.search.stopping import Stopwatch
-from equigraph.search.targets import Target
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1

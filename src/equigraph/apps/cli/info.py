@@ -177,7 +177,7 @@ def warmup() -> None:
     from equigraph.datasets import make_planted_graph
     from equigraph.rules import Rules
     from equigraph.search.large import make_search
-    from equigraph.search.targets import Target
+    from equigraph.search.pool import Target
     from equigraph.stores.blocks import MemoryBlocks
     from equigraph.stores.rows import StreamedRows
 
