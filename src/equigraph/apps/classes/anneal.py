@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,42 +12,52 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
-from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, TOP, VALUE, UnitPlaces, Units, anneal_steps
+from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, UnitPlaces, Units, anneal_steps
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules
 
-# What a squared distance of one person costs in wishes: four of a group in two classes and two in two others, in place
-# of three in each, have to bring twelve wishes.
-_PAYS = 3.0
+# What unevenness costs in wishes at an evenness of one half, so that a person too many in one class and too few in
+# another costs six for each group; towards an evenness of 1 there is no bound.
+_PAYS, _MOST_EVEN = 12.0, 0.999
 # A division into sizes that differ has to bring so many wishes for a squared distance of one person.
 _PAYS_SIZE = 0.25
-# Where several friends are asked for, a person who lacks some of them costs the square of their number, and the last
-# friend that somebody lacks is worth two wishes: evenness counts double, to stay what it is with one friend.
-_SEVERAL = 2.0
 # What a friend costs that somebody has to have and lacks, on the way: more while there is somebody, less while there is
 # nobody, so that the search comes back to divisions in which nobody lacks one.
 _PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 40.0
 _DEARER, _CHEAPER = 1.1, 0.93
 _SETTLED = 0.6  # from here on it gets no cheaper
-_HOT, _WARM, _COLD = 3.0, 1.0, 0.4  # temperatures in wishes
-# Distances from exact shares count little at first, so that wishes find together, and in full from here on.
-_EVEN_FROM, _EVEN_AT = 0.4, 0.4
+# What unevenness costs at most in wishes before the last annealing.
+_EASED = 6.0
+# Temperatures in wishes.
+_HOT, _WARM, _COLD = 2.0, 0.8, 0.25
+# Unevenness costs little at first, so that wishes find together, and what it is to cost, or the last of these prices,
+# from a share of the steps on.
+_EASY, _FIRM, _STRICT, _RISEN = 0.5, 3.0, 60.0, 0.8
 _QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
 _LOOKS = 200  # how often it gets colder, and is asked whether to stop
 
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """What is counted: the weight of the wishes kept, less the squared distance of every count from its exact share."""
+    """What is counted: the weight of the wishes kept, less the price of how uneven people are spread."""
 
     wishes: sparse.csr_array  # weight of the wish of each person (row) for each other
     groups: NDArray[np.float64]  # zeros and ones: who (row) is in which group of which attribute
     weights: NDArray[np.float64]  # weight of every group
     n_classes: int
     wanted: NDArray[np.int64]  # how many friends each person is to have if possible; 0 if only wishes count
+    price: float  # of unevenness
 
-    def value(self, labels: NDArray[np.intp]) -> float:
-        """Return the value of a division."""
+    @property
+    def wish(self) -> float:
+        """Weight of a wish, on average."""
+        return float(self.wishes.data.mean()) if self.wishes.nnz else 1.0
+
+    def parts(self, labels: NDArray[np.intp]) -> tuple[float, float]:
+        """Return the value of a division without unevenness, and its unevenness.
+
+        A count is even if it is the whole number next to its exact share.
+        """
         rows = np.repeat(np.arange(labels.size), np.diff(self.wishes.indptr))
         together = labels[rows] == labels[self.wishes.indices]
         kept = self.wishes.data[together].sum()
@@ -56,28 +66,40 @@ class Measure:
         np.add.at(counts, labels, self.groups)
         sizes = np.bincount(labels, minlength=self.n_classes)
         gaps = counts - np.outer(sizes / labels.size, self.groups.sum(axis=0))
-        unequal = _PAYS_SIZE * ((sizes - labels.size / self.n_classes) ** 2).sum()
-        return float(kept - (lacking**2).sum() - (self.weights * gaps**2).sum() - unequal)
+        unequal = _PAYS_SIZE * self.wish * ((sizes - labels.size / self.n_classes) ** 2).sum()
+        uneven = (self.weights * np.maximum(np.abs(gaps) - 0.5, 0) ** 2).sum()
+        return float(kept - (lacking**2).sum() - unequal), float(uneven)
+
+    @property
+    def eased(self) -> Measure:
+        """The same where unevenness costs less than it is to cost."""
+        return replace(self, price=min(self.price, _EASED * self.wish))
+
+    def value(self, labels: NDArray[np.intp]) -> float:
+        """Return the value of a division."""
+        value, uneven = self.parts(labels)
+        return value - self.price * uneven
 
 
 def measure_of(
-    roster: Roster, attributes: Mapping[str, float], n_classes: int, evenness: float = 1.0, friends: int = 1
+    roster: Roster, attributes: Mapping[str, float], n_classes: int, evenness: float = 0.98, friends: int = 1
 ) -> Measure:
     """Return what is counted for some people: their wishes, and how evenly some attributes are spread.
 
     Where several friends are asked for, it also counts how many everybody lacks.
     """
     columns = group_columns(roster)
-    pays = _PAYS * evenness**2 * (_SEVERAL if friends > 1 else 1.0)
     found = [
-        (columns[name] == value, pays * weight)
+        (columns[name] == value, weight)
         for name, weight in attributes.items()
         for value in sorted(set(columns[name]) - {None})
     ]
     groups = np.array([row for row, _ in found], dtype=float).reshape(len(found), len(roster.people)).T
     wishes = roster.wish_matrix()
     wanted = np.minimum(np.diff(wishes.indptr), friends if friends > 1 else 0).astype(np.int64)
-    return Measure(wishes, groups, np.array([weight for _, weight in found]), n_classes, wanted)
+    evenness = min(evenness, _MOST_EVEN)
+    measure = Measure(wishes, groups, np.array([weight for _, weight in found]), n_classes, wanted, 0.0)
+    return replace(measure, price=_PAYS * measure.wish * evenness / (1 - evenness))
 
 
 def anneal(
@@ -112,24 +134,21 @@ def anneal(
     labels = np.asarray(labels, dtype=np.intp)
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed)
-    tally, hot, easing = placed.tally, _WARM if again else _HOT, not again
-    step, end = 0, n_steps if units.free.size > 1 else 0
-    every, pays_friend = max(1, n_steps // _LOOKS), _PAYS_FRIEND
+    tally, wish, pays_friend = placed.tally, measure.wish, _PAYS_FRIEND
+    hot, easy = (_WARM, _FIRM) if again else (_HOT, _EASY)
+    strict = min(_STRICT, measure.price / wish)
+    easy = min(easy, strict)
+    step, end, every = 0, n_steps if units.free.size > 1 else 0, max(1, n_steps // _LOOKS)
     while step < end:
         if watch is not None and end == n_steps and watch(step):
             end = min(n_steps, step + _QUENCH * units.free.size)
         done = step / n_steps if end == n_steps else 1.0
-        temperature = hot * (_COLD / hot) ** done
-        if easing:
-            easing = done < _EVEN_AT
-            units.weight[:] = measure.weights * min(1.0, _EVEN_FROM + (1 - _EVEN_FROM) * done / _EVEN_AT)
-            if not easing:  # what was counted so far was less than the distances cost
-                tally[VALUE] = measure.value(placed.at[compiled.unit])
-                tally[TOP] = measure.value(placed.best[compiled.unit])
         change = _DEARER if tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
         pays_friend = min(max(pays_friend * change, _CHEAPEST), _DEAREST)
+        pays_even = easy * (strict / easy) ** min(done / _RISEN, 1.0) if easy else 0.0
         number = min(every, end - step)
-        anneal_steps(units, placed, number, (temperature, pays_friend))
+        temperature = hot * (_COLD / hot) ** done
+        anneal_steps(units, placed, number, (temperature * wish, pays_friend * wish, pays_even * wish))
         step += number
     return placed.best[compiled.unit].astype(np.intp)
 
@@ -171,9 +190,11 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
         link_weight=links.data.astype(float),
         kind=_whole(kind),
         kind_start=np.searchsorted(kind[free], np.arange(kind.max() + 2)),
-        change=held - np.outer(compiled.unit_size / n, held.sum(axis=0)),
-        weight=measure.weights.copy(),
-        size_weight=_PAYS_SIZE,
+        held=held,
+        share=held.sum(axis=0) / n,
+        weight=measure.weights,
+        size_price=_PAYS_SIZE * measure.wish,
+        price=measure.price,
         foe_start=_whole(compiled.apart.indptr),
         foe=_whole(compiled.apart.indices),
         least=_whole(np.broadcast_to(compiled.least_size, k)),
@@ -183,7 +204,7 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
         friend=_joined(friends),
         must=_whole(must),
         want=_whole(want),
-        most_bonus=np.inf if any(want) else 0.0,
+        wanting=any(want),
         watch_start=_starts(watched),
         watch=_joined([sorted(one) for one in watched]),
         bound_held=_whole(compiled.counts.toarray()),
@@ -227,13 +248,14 @@ def _placement(
     rows = np.repeat(np.arange(n_units), np.diff(units.link_start))
     np.add.at(near, (rows, at[units.link]), units.link_weight)
     gap, counts = np.zeros((k, units.weight.size)), np.zeros((k, units.bound_alone.size), dtype=np.int64)
-    np.add.at(gap, at, units.change)
+    np.add.at(gap, at, units.held - np.outer(units.size, units.share))
     np.add.at(counts, at, units.bound_held)
     asking = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
     together = at[units.asking[asking]] == at[units.friend]
     kept = np.bincount(asking[together], minlength=units.asking.size).astype(np.int64)
     lacking = np.maximum(units.must - kept, 0).sum()
-    value = measure.value(labels)
+    value, uneven = measure.parts(labels)
+    best = value - measure.price * uneven
     return UnitPlaces(
         at=at,
         sizes=np.bincount(labels, minlength=k).astype(np.int64),
@@ -242,11 +264,12 @@ def _placement(
         kept=kept,
         counts=counts,
         best=at.copy(),
-        tally=np.array([value, lacking, value, lacking], dtype=float),
+        tally=np.array([value, uneven, lacking, best, lacking], dtype=float),
         stamp=np.zeros(units.asking.size + 1, dtype=np.int64),
         random=np.array([random.Random(seed).getrandbits(64)], dtype=np.uint64),
         group=np.zeros(2 * MOST_UNITS, dtype=np.int64),
         side=np.zeros(n_units, dtype=np.int64),
+        tie=np.zeros(n_units),
         change=np.zeros(units.weight.size),
         bound_change=np.zeros(units.bound_alone.size, dtype=np.int64),
     )

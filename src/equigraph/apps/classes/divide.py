@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,15 @@ from equigraph.rules import (
     most_friends,
     settle_rules,
 )
+from equigraph.rules.solve import is_refuted
 
 # So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
-_RUNS, _STEPS, _SLOW = 3, 6000, 34_000
+_RUNS, _STEPS, _SLOW = 2, 10_000, 20_000
 _FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
+_PART = 12  # people whose friends are looked at together in a proof without the solver's tree
 # Length of the search for an alternative, where that for the division is 1.
 _SHORT = 0.1
 # An alternative keeps nearly as many wishes as the best division.
@@ -174,8 +176,9 @@ def find_friends(
     """Return the best labels in which as many people as possible have a friend they wished for.
 
     With them come the rule about friends that they keep, None if nobody wished for anybody or no friends are asked for,
-    and whether it is proven that no more people can have one. Annealing mostly finds one for everybody; else a solver
-    goes on from there, unless there are too many people and classes for it.
+    and whether it is proven that no more people can have one. Annealing mostly finds one for everybody, or for all but
+    those whose wishes contradict rules; else a solver goes on from there, unless there are too many people and classes
+    for it.
     """
     roster = search.roster
     asked = own_friends(roster, min(search.friends, 1))
@@ -185,9 +188,8 @@ def find_friends(
     labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
         return labels, asked, True
-    if labels.size * search.n_classes > _SOLVED:
-        rule, proven = friends_as_kept(asked, roster.people, [labels]), False
-    else:
+    rule, proven = friends_as_kept(asked, roster.people, [labels]), is_fewest(search, labels)
+    if not proven and labels.size * search.n_classes <= _SOLVED:
         found = most_friends(
             search.rules,
             asked,
@@ -198,6 +200,32 @@ def find_friends(
         )
         labels, rule, proven = found.labels, found.rule, found.proven
     return replace(search, rules=Rules.of([*search.rules.items, rule])).run(labels), rule, proven
+
+
+def is_fewest(search: DivisionSearch, labels: NDArray[np.intp]) -> bool:
+    """Return whether a short proof shows that no labels leave fewer people without a friend.
+
+    It looks at each of them with those they wished for, whom these wished for and so on. Where rules refute that all of
+    such a set have a friend, and no two of the sets overlap, somebody lacks one in each of them.
+    """
+    people, wished = search.roster.people, search.roster.friends_of
+    place = dict(zip(people, labels.tolist(), strict=True))
+    alone = [
+        one for one in people if wished(one) and all(place[one] != place[other] for other in wished(one))
+    ]
+    taken = set(alone)
+    for one in alone:
+        part = [one]
+        for member in part:
+            further = [
+                other for other in dict.fromkeys(wished(member)) if wished(other) and other not in taken
+            ]
+            part += further[: _PART - len(part)]
+            taken |= set(part)
+        asked = Friends(1, of={member: wished(member) for member in part})
+        if not is_refuted(replace(search, rules=Rules.of([*search.rules.items, asked])).compiled):
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,18 +253,27 @@ class DivisionSearch:
         return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
 
     def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
-        """Return labels that keep the rules, as those of the start do."""
+        """Return labels that keep the rules, as those of the start do, and are at least as good."""
+        eased = self.measure.eased
         found = [
-            self._anneal(start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}") for run in range(_RUNS)
+            self._anneal(eased, start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}")
+            for run in range(_RUNS)
         ]
-        return self.again(max(start, *found, key=self._rank), turn)
+        labels = self.again(max(found, key=partial(self._rank, eased)), turn)
+        return max(start, labels, key=partial(self._rank, self.measure))
 
     def again(self, labels: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
         """Return labels at least as good as some that keep the rules, after a slow run from there."""
-        return self._anneal(labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
+        return self._anneal(self.measure, labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
 
     def _anneal(
-        self, labels: NDArray[np.intp], done: int, steps: int, seed: str, again: bool = False
+        self,
+        measure: Measure,
+        labels: NDArray[np.intp],
+        done: int,
+        steps: int,
+        seed: str,
+        again: bool = False,
     ) -> NDArray[np.intp]:
         """Anneal with so many steps for each person, after some that were done."""
         people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
@@ -245,10 +282,10 @@ class DivisionSearch:
         def watch(step: int) -> bool:
             return notify("annealing", int(done * people) + step, total)
 
-        return anneal(self.measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
+        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
 
-    def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
-        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
+    def _rank(self, measure: Measure, labels: NDArray[np.intp]) -> tuple[int, float]:
+        return -lacking_friends(self.compiled, labels), measure.value(labels)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
