@@ -14,10 +14,11 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
+from equigraph.apps.classes.anneal import anneal, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
 from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
+from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
 from equigraph.apps.classes.lists import ClassLists, check_class_names, natural_order
+from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
@@ -220,8 +221,6 @@ class Division:
         NotFoundError
             If more people than `max_moves` have to be moved.
         """
-        from equigraph.apps.classes.movers import best_movers
-
         known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
         by_hand = () if before is None else before.moved(self)
         held = [

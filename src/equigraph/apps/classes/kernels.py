@@ -50,9 +50,8 @@ class Units(NamedTuple):
     asking: Integers  # the unit of each person who has to have friends, or is to have them
     friend_start: Integers
     friend: Integers  # the units of their friends
-    must: Integers  # how many friends each has to have, and is to have
-    want: Integers
-    wanting: bool  # whether anybody is to have friends, beyond those that they have to have
+    asked: Integers  # how many friends each has to have, or is to have
+    n_must: int  # how many of them, the first, have to have friends
     watch_start: Integers
     watch: Integers  # by unit: the people whose friends have to be counted again when it moves
     bound_held: Integers  # by unit and bounded group: number of people
@@ -79,6 +78,9 @@ class UnitPlaces(NamedTuple):
     group: Integers  # units of the two sides of an exchange
     side: Integers  # of each unit in the exchange 1 or 2, of the others 0
     tie: Floats  # by unit: weight of its link with the one that moves
+    worse: (
+        Floats  # by group: how much more uneven it is with one more in the second class, and with one fewer
+    )
     change: Floats  # by group: what the exchange adds to the distance of the second class
     bound_change: Integers  # by bounded group: what it adds to the number of people
 
@@ -188,42 +190,9 @@ def _allowed(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
 
 
 @compiled(inner=True)
-def _recount(units: Any, placed: Any, numbers: Any, apply: Any) -> Any:
-    """Return how many more friends are lacking that have to be there, and what the others cost, as units are now."""
-    lacking, cost = 0, 0.0
-    placed.stamp[-1] += 1
-    for side in (1, 2):
-        for place in range(numbers[side - 1]):
-            unit = placed.group[(side - 1) * MOST_UNITS + place]
-            for at in range(units.watch_start[unit], units.watch_start[unit + 1]):
-                row = units.watch[at]
-                if placed.stamp[row] == placed.stamp[-1]:
-                    continue
-                placed.stamp[row] = placed.stamp[-1]
-                here, number = placed.at[units.asking[row]], 0
-                for friend in range(units.friend_start[row], units.friend_start[row + 1]):
-                    if placed.at[units.friend[friend]] == here:
-                        number += 1
-                before = placed.kept[row]
-                if number != before:
-                    lacking += max(units.must[row] - number, 0) - max(units.must[row] - before, 0)
-                    cost += max(units.want[row] - number, 0) ** 2 - max(units.want[row] - before, 0) ** 2
-                    if apply:
-                        placed.kept[row] = number
-    return lacking, cost
-
-
-@compiled(inner=True)
-def _place(placed: Any, numbers: Any, first: Any, second: Any) -> None:
-    """Put the units of both sides of an exchange into classes."""
-    for side in (1, 2):
-        for place in range(numbers[side - 1]):
-            placed.at[placed.group[(side - 1) * MOST_UNITS + place]] = first if side == 1 else second
-
-
-@compiled(inner=True)
 def _move(units: Any, placed: Any, unit: Any, a: Any, b: Any) -> None:
-    """Count a unit that has moved in its new class."""
+    """Put a unit of one class into another one."""
+    placed.at[unit] = b
     for place in range(units.link_start[unit], units.link_start[unit + 1]):
         placed.near[units.link[place], a] -= units.link_weight[place]
         placed.near[units.link[place], b] += units.link_weight[place]
@@ -239,49 +208,63 @@ def _move(units: Any, placed: Any, unit: Any, a: Any, b: Any) -> None:
 
 
 @compiled(inner=True)
-def _make(units: Any, placed: Any, numbers: Any, change: Any, a: Any, b: Any, costs: Any, least: Any) -> None:
-    """Make an exchange if all that has to be kept allows it, and friends cost no more than may be lost."""
-    price_friend = costs[1]
-    if not _allowed(units, placed, numbers, a, b):
-        return
-    _place(placed, numbers, b, a)
-    lacking, cost = _recount(units, placed, numbers, False)
-    if -cost - price_friend * lacking < least:
-        _place(placed, numbers, a, b)
-        return
-    _recount(units, placed, numbers, True)
-    for place in range(numbers[0]):
-        _move(units, placed, placed.group[place], a, b)
-    for place in range(numbers[1]):
-        _move(units, placed, placed.group[MOST_UNITS + place], b, a)
-    placed.tally[VALUE] += change[0] - cost
-    placed.tally[UNEVEN] += change[1]
-    placed.tally[LACKING] += lacking
+def _carry_out(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
+    """Make an exchange; return how many more friends are lacking that have to be there, and what the others cost."""
+    lacking, cost = 0, 0.0
+    for side in (1, 2):
+        here, there = (a, b) if side == 1 else (b, a)
+        for place in range(numbers[side - 1]):
+            _move(units, placed, placed.group[(side - 1) * MOST_UNITS + place], here, there)
+    placed.stamp[-1] += 1
+    for side in (1, 2):
+        for place in range(numbers[side - 1]):
+            unit = placed.group[(side - 1) * MOST_UNITS + place]
+            for at in range(units.watch_start[unit], units.watch_start[unit + 1]):
+                row = units.watch[at]
+                if placed.stamp[row] == placed.stamp[-1]:
+                    continue
+                placed.stamp[row] = placed.stamp[-1]
+                class_of_row, number = placed.at[units.asking[row]], 0
+                for friend in range(units.friend_start[row], units.friend_start[row + 1]):
+                    if placed.at[units.friend[friend]] == class_of_row:
+                        number += 1
+                after, before = max(units.asked[row] - number, 0), max(units.asked[row] - placed.kept[row], 0)
+                placed.kept[row] = number
+                if row < units.n_must:
+                    lacking += after - before
+                else:
+                    cost += after**2 - before**2
+    return lacking, cost
 
 
 @compiled(inner=True)
 def _partner(units: Any, placed: Any, one: Any, b: Any, among: Any, costs: Any) -> Any:
-    """Draw a unit of a class to change places with: the more that gains, the likelier; -1 for none."""
+    """Draw a person of a class to change places with another one: the more that gains, the likelier; -1 for nobody."""
     temperature, _, price = costs
-    at, near, random, a = placed.at, placed.near, placed.random, placed.at[one]
+    at, near, a, gap = placed.at, placed.near, placed.at[one], placed.gap
     start, stop = units.link_start[one], units.link_start[one + 1]
     for place in range(start, stop):
         placed.tie[units.link[place]] = units.link_weight[place]
+    for group in range(units.weight.size):
+        before = _beyond(gap[a, group]) + _beyond(gap[b, group])
+        for way in (0, 1):
+            by = 1.0 - 2.0 * way
+            after = _beyond(gap[a, group] - by) + _beyond(gap[b, group] + by)
+            placed.worse[way, group] = price * units.weight[group] * (after - before)
     own, total, chosen = near[one, b] - near[one, a], 1.0, -1
     for place in range(among[0], among[1]):
         other = units.free[place]
-        if at[other] != b:
+        if at[other] != b or units.size[other] > 1:
             continue
         gain = own + near[other, a] - near[other, b] - 2.0 * placed.tie[other]
         if units.kind[other] != units.kind[one]:
-            shift = units.size[one] - units.size[other]
             for group in range(units.weight.size):
-                placed.change[group] = units.held[one, group] - units.held[other, group]
-            gain -= price * _worse(units, placed, shift, a, b)
-            gain -= units.size_price * 2 * shift * (placed.sizes[b] - placed.sizes[a] + shift)
+                more = units.held[one, group] - units.held[other, group]
+                if more != 0.0:
+                    gain -= placed.worse[0 if more > 0.0 else 1, group]
         chance = math.exp(min(gain / temperature, _MOST_EXPONENT))
         total += chance
-        if uniform(random) * total < chance:
+        if uniform(placed.random) * total < chance:
             chosen = other
     for place in range(start, stop):
         placed.tie[units.link[place]] = 0.0
@@ -298,7 +281,10 @@ def _step(units: Any, placed: Any, costs: Any) -> None:
         b = draw(random, placed.sizes.size)
     if a == b:
         return
-    grouped, limit = uniform(random) < _GROUPS, costs[0] * math.log(1.0 - uniform(random))
+    grouped, limit = (
+        units.size[one] > 1 or uniform(random) < _GROUPS,
+        costs[0] * math.log(1.0 - uniform(random)),
+    )
     n_one, n_other = 1, 0
     first, end = units.kind_start[units.kind[one]], units.kind_start[units.kind[one] + 1]
     if end - first == 1 or uniform(random) >= _ALIKE:
@@ -330,8 +316,15 @@ def _step(units: Any, placed: Any, costs: Any) -> None:
     # Partners are drawn by what they gain.
     gain = change[0] - costs[2] * change[1] if grouped else 0.0
     # Friends bring at most what is lacking.
-    if units.wanting or gain + costs[1] * placed.tally[LACKING] >= limit:
-        _make(units, placed, numbers, change, a, b, costs, limit - gain)
+    possible = units.n_must < units.asking.size or gain + costs[1] * placed.tally[LACKING] >= limit
+    if possible and _allowed(units, placed, numbers, a, b):
+        lacking, cost = _carry_out(units, placed, numbers, a, b)
+        if gain - cost - costs[1] * lacking >= limit:
+            placed.tally[VALUE] += change[0] - cost
+            placed.tally[UNEVEN] += change[1]
+            placed.tally[LACKING] += lacking
+        else:
+            _carry_out(units, placed, numbers, b, a)
     for place in range(n_one):
         placed.side[placed.group[place]] = 0
     for place in range(n_other):

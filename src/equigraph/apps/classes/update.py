@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from equigraph.apps.classes.anneal import measure_of
 from equigraph.apps.classes.division import Division, own_friends
+from equigraph.apps.classes.measure import measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import RosterError
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together

@@ -16,7 +16,7 @@ from equigraph._utils.callbacks import Progress
 from equigraph._utils.text import one_line
 from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import DivisionSearch
-from equigraph.apps.classes.movers import best_movers
+from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.people import BoardPeople, known_values
 from equigraph.apps.explore.scoring import group_words, rule_facts, scores
