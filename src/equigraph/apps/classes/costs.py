@@ -12,7 +12,7 @@ from equigraph.apps.classes.sentences import rule_sentence
 from equigraph.rules import Rule, Rules
 
 # Length of the search without a column or a rule, where that for a division is 1.
-_EFFORT = 0.05
+_EFFORT = 0.03
 # Rules of one kind are left out together where there are more of them than these.
 _SINGLE = 4
 _KINDS = {

@@ -16,7 +16,7 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import anneal, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
-from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
+from equigraph.apps.classes.division import Division, friends_as_kept, own_friends, sheet_rules
 from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
 from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
@@ -34,7 +34,7 @@ from equigraph.rules import (
 from equigraph.rules.solve import is_refuted
 
 # So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
-_RUNS, _STEPS, _SLOW = 2, 10_000, 20_000
+_RUNS, _STEPS, _SLOW = 2, 10_000, 18_000
 _FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
@@ -75,7 +75,8 @@ def divide(
     Whatever comes out keeps the rules of the sheet (not with, together with, fixed class), the sizes, and the rules
     given here; if they contradict each other, the error says which. Everybody who wished for somebody shares a class
     with one they wished for; where not all can, as many as possible do, found by a solver, and the others are named.
-    Within that the attributes are spread as evenly as was asked for, and as many wishes as possible are kept.
+    Within that the attributes are spread evenly, and among divisions that are as even as many wishes as possible are
+    kept. Even means that of every group a class has the whole number next to its exact share.
 
     Parameters
     ----------
@@ -94,7 +95,8 @@ def divide(
     attributes : iterable of str, or dict of str to float, optional
         The attributes to spread evenly, perhaps with weights; by default all that can be.
     evenness : float, default=0.98
-        How evenly, from 0 to 1: at 1 every class mirrors all people, as far as people are whole.
+        How evenly, from 0 to 1: at the default no number of wishes buys a class with one too many of a group, at .5 six
+        wishes for each group do, at 0 nothing is spread.
     rules : Rules, optional
         Further rules, about people by name and classes by number from 0.
     alternatives : int, default=1
@@ -150,6 +152,7 @@ def divide(
     short = replace(search, effort=_SHORT * search.effort)
     others = [short.run(start, turn) for turn in range(1, 2 * alternatives + 1)] if alternatives > 1 else []
     found = [best, *(labels for labels in others if not lacking_friends(search.compiled, labels))]
+    found.sort(key=search.measure.value, reverse=True)
     divisions = [
         Division(
             roster,
@@ -321,23 +324,13 @@ def _rules(roster: Roster, class_names: tuple[str, ...], sizes: Any, further: Ru
         raise ParameterError("divide: sizes is given, and rules has sizes as well: expected one of them.")
     if sizes is None and not told:
         sizes = (n // k, -(-n // k))
-    return Rules.of(
-        [
-            *Rules(
-                fixed={name: class_names.index(place) for name, place in roster.fixed.items()},
-                together=list(roster.together),
-                apart=list(roster.apart),
-                **({} if told else {"sizes": sizes}),
-            ).items,
-            *further.items,
-        ]
-    )
+    of_sheet = sheet_rules(roster, class_names, **({} if told else {"sizes": sizes}))
+    return Rules.of([*of_sheet.items, *further.items])
 
 
-def _different(found: Sequence[Division], number: int) -> list[Division]:
+def _different(ranked: Sequence[Division], number: int) -> list[Division]:
     """Return the best division, and others that are nearly as good and differ most from those before."""
-    ranked = sorted(found, key=_rank)
-    chosen = ranked[:1]
+    chosen = list(ranked[:1])
     good = [other for other in ranked[1:] if other.wishes_kept >= _NEARLY * ranked[0].wishes_kept]
     while len(chosen) < number and good:
         best = max(good, key=lambda other: min(company_changed(one, other) for one in chosen))
@@ -346,12 +339,6 @@ def _different(found: Sequence[Division], number: int) -> list[Division]:
         chosen.append(best)
         good = [other for other in good if other is not best]
     return chosen
-
-
-def _rank(division: Division) -> tuple[float, ...]:
-    """Return what makes a division better, smaller first: even enough, wishes."""
-    even = min(division.evenness().values(), default=1.0)
-    return -round(even, 2), -division.wishes_kept
 
 
 def company_changed(one: Division, other: Division) -> float:

@@ -271,6 +271,17 @@ class Division:
         return f"Division({sizes}; {self.wishes_kept} of {count(len(self.roster.friends), 'wish', 'wishes')} kept)"
 
 
+def sheet_rules(roster: Roster, class_names: Sequence[str], **further: Any) -> Rules:
+    """Return the rules of a sheet, about classes by number, and further ones."""
+    number = {name: place for place, name in enumerate(class_names)}
+    return Rules(
+        fixed={person: number[name] for person, name in roster.fixed.items() if name in number},
+        together=list(roster.together),
+        apart=list(roster.apart),
+        **further,
+    )
+
+
 def own_friends(roster: Roster, least: int) -> Friends | None:
     """Return the rule that everybody shares a class with so many of those they wished for; None if there is none."""
     asked: dict[Hashable, Iterable[Hashable]] = {

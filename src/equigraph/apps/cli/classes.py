@@ -116,7 +116,7 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
     "--evenness",
     type=click.FloatRange(0, 1),
     default=0.98,
-    help="How evenly, from 0 to 1 (every class mirrors all people).",
+    help="How evenly, from 0 (wishes only) to 1 (evenness only).",
 )
 @click.option(
     "--together", multiple=True, metavar="'Ada,Ben'", help="People who share a class; may be repeated."
