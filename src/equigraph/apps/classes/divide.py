@@ -226,7 +226,7 @@ def is_fewest(search: DivisionSearch, labels: NDArray[np.intp]) -> bool:
             ]
             part += further[: _PART - len(part)]
             taken |= set(part)
-        asked = Friends(1, of={member: wished(member) for member in part})
+        asked = Friends(1, of=[(member, wished(member)) for member in part])
         if not is_refuted(replace(search, rules=Rules.of([*search.rules.items, asked])).compiled):
             return False
     return True
