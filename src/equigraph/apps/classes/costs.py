@@ -63,7 +63,7 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
     >>> roster = Roster(people, {"gender": ("f", "f", "m", "m")}, friends=friends)
     >>> division = Division(roster, [0, 1, 0, 1], ["5a", "5b"], Rules(sizes=(2, 2)), {"gender": 1.0})
     >>> [str(cost) for cost in find_costs(division)]
-    ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 0 more wishes']
+    ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 1 more wish']
     """
     search = DivisionSearch(
         division.roster,
