@@ -107,7 +107,17 @@ export interface Job {
   step: number;
   total: number;
   error: string;
-  rules: Rule[]; // those that contradict each other
+  code: string; // of the refusal that ended it, with its values
+  values: Values;
+}
+
+// Values of a refusal, by name: texts, numbers, or rules that contradict each other.
+export type Values = Record<string, any>;
+
+export interface Refusal {
+  error: string;
+  code?: string;
+  values?: Values;
 }
 
 export interface Drawn {

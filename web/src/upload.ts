@@ -108,7 +108,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
               { type: "button", class: "link", onclick: () => void open({ stored: board.mark }) },
               board.title || "?",
             ),
-            h("small", null, ` ${new Date(1000 * board.changed).toLocaleString()}`),
+            h("small", null, ` ${new Date(1000 * board.changed).toLocaleString(lang())}`),
             h(
               "button",
               {
@@ -166,7 +166,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
     const page = h(
       "div",
       null,
-      main.error ? h("p", { class: "error" }, main.error) : "",
+      main.error ? h("p", { class: "error" }, t.english(main.error)) : "",
       field(t.fileHolds, holds),
       details,
       h(

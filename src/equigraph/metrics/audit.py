@@ -1,0 +1,475 @@
+"""FairnessFrame: every score of a clustering, taken apart by attribute, cluster, group and joint group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph._utils.notebook import page_of
+from equigraph._utils.parameters import Integer, Real, check_parameters
+from equigraph._utils.randomness import RandomState, as_seed
+from equigraph._utils.records import framed, named
+from equigraph._utils.text import count, did_you_mean, listed
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import read_graph
+from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.attributes import joined_name
+from equigraph.metrics._table import LabelTable, Nodes
+from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy
+from equigraph.metrics.audit_people import Columns, Links, links_of, ratio, sums, worst_people
+from equigraph.metrics.audit_samples import OF_LINKS, TABLE_SCORES, link_samples, standing, table_samples
+from equigraph.metrics.individual import group_balances
+from equigraph.metrics.notions import NORMALIZED
+from equigraph.metrics.quality import _group_modularity
+from equigraph.metrics.summary import Composition, composition
+
+
+class FairnessFrame:
+    """How fair and how cohesive a clustering is: overall, and by attribute, cluster, group and joint group.
+
+    Tables are pandas objects where pandas is installed, and otherwise lists of dicts (a dict for `overall`).
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.as_graph` takes.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type, in node order: made by any tool.
+    sensitive_features : frame, dict of columns, array of one or two dimensions, or Series, optional
+        One attribute or several; by default what came with the graph. Without any, only links are looked at.
+    metrics : dict of str to callable, optional
+        Further scores, called as ``metric(labels, sensitive_features=groups)`` for each attribute, such as those of
+        `equigraph.metrics`.
+
+    Attributes
+    ----------
+    attributes : dict of str to Groups
+        The groups of each attribute.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+    >>> frame = FairnessFrame(graph, np.arange(30) // 10)
+    >>> frame
+    FairnessFrame(30 nodes in 3 clusters, Q=0.007, NB gender=0.733, 5 without a linked person)
+    >>> frame.by_group[["size", "least_share", "most_share"]]
+                     size  least_share  most_share
+    attribute group
+    gender    boy      15          0.3         0.7
+              girl     15          0.3         0.7
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        labels: Any,
+        *,
+        sensitive_features: Any = None,
+        metrics: Mapping[str, Callable[..., float]] | None = None,
+    ):
+        self.graph = read_graph(graph)
+        nodes = Nodes(self.graph, graph)
+        self.labels = nodes.labels(labels)
+        self._given: Attributes | None = nodes.attributes(sensitive_features, self.graph.attribute)
+        self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
+        self.metrics = dict(metrics or {})
+        for name, metric in self.metrics.items():
+            if not callable(metric):
+                raise ParameterError(
+                    f"metrics[{name!r}] is not callable: expected a function of labels and groups."
+                )
+
+    @cached_property
+    def _links(self) -> Links:
+        return links_of(self.graph.unit_adjacency, self.labels)
+
+    @cached_property
+    def _tables(self) -> dict[str, LabelTable]:
+        """The tables of all attributes and, where there are several, of their joint groups."""
+        every = dict(self.attributes)
+        if self._given is not None and self._given.are_several:
+            every[joined_name(self._given.names)] = self._given.joint
+        return {name: LabelTable(self.labels, groups) for name, groups in every.items()}
+
+    @cached_property
+    def _overall(self) -> dict[str, float]:
+        links = self._links
+        scores: dict[str, float] = {
+            "n_nodes": self.labels.n_nodes,
+            "n_clusters": self.labels.n_clusters,
+            "Q": float(self._modularity_parts().sum()),
+            "links_kept": float(ratio(links.kept_weight.sum(), links.weight.sum())),
+            "without_link": int(links.lost_all.sum()),
+        }
+        if self._given is not None:
+            tables = (self._tables[name] for name in self.attributes)
+            scores["NB"] = self._given.mean(
+                [NORMALIZED.value(table.counts, table.groups.sizes) for table in tables]
+            )
+        return scores
+
+    def _modularity_parts(self) -> NDArray[np.float64]:
+        """Return what each cluster adds to Q."""
+        total = float(self._links.weight.sum()) or 1.0
+        inside, volumes = (
+            sums(weight, self.labels.codes, self.labels.n_clusters) / total
+            for weight in (self._links.kept_weight, self._links.weight)
+        )
+        return inside - volumes**2
+
+    @property
+    def overall(self) -> Any:
+        """Nodes, clusters, Q, the share of link weight kept within clusters, and NB, the weighted mean of attributes.
+
+        ``without_link`` is the number of people who have links and none of them in their cluster.
+        """
+        return named(dict(self._overall), "overall")
+
+    @cached_property
+    def _by_attribute(self) -> Columns:
+        tables = self._tables.values()
+        own = {
+            name: [float(metric(self.labels.codes, sensitive_features=table.groups)) for table in tables]
+            for name, metric in self.metrics.items()
+        }
+        return {
+            "attribute": list(self._tables),
+            "n_groups": [table.groups.n_groups for table in tables],
+            "n_ungrouped": [table.groups.n_ungrouped for table in tables],
+            **{
+                name: [float(score(table.counts, table.groups.sizes)) for table in tables]
+                for name, score in TABLE_SCORES.items()
+            },
+            **own,
+        }
+
+    @property
+    def by_attribute(self) -> Any:
+        """Every fairness score of every attribute and, where there are several, of their joint groups."""
+        return framed(self._by_attribute)
+
+    @cached_property
+    def _by_cluster(self) -> Columns:
+        columns = {
+            "cluster": self.labels.values.tolist(),
+            "size": self.labels.sizes.tolist(),
+            "Q": self._modularity_parts().tolist(),
+            **self._links.columns(self.labels.codes, self.labels.n_clusters),
+        }
+        for name, table in self._tables.items():
+            scores = NORMALIZED.cluster_scores(table.counts, table.groups.sizes)
+            # NaN where nobody has a group.
+            columns[f"NB {name}"] = np.where(table.counts.sum(axis=1) > 0, scores, np.nan).tolist()
+        return columns
+
+    @property
+    def by_cluster(self) -> Any:
+        """Size, part of Q, links kept, people without a link, and NB of each attribute, for every cluster."""
+        return framed(self._by_cluster)
+
+    def _groups(self, table: LabelTable) -> Columns:
+        """Return what the members of each group have of the clusters."""
+        counts, groups = table.counts, table.groups
+        members = counts.sum(axis=1, keepdims=True)
+        shares = (counts / np.maximum(members, 1))[members[:, 0] > 0]
+        return {
+            "size": groups.sizes.tolist(),
+            "share": groups.shares.tolist(),
+            "least_share": shares.min(axis=0).tolist(),
+            "most_share": shares.max(axis=0).tolist(),
+            "alone": (counts == 1).sum(axis=0).tolist(),
+            **self._links.columns(groups.codes, groups.n_groups),
+            "Q": _group_modularity(self.graph.unit_adjacency, self.labels, groups).tolist(),
+            "rho": ((counts * group_balances(counts)).sum(axis=0) / groups.sizes).tolist(),
+        }
+
+    @cached_property
+    def _by_group(self) -> Columns:
+        self._need_attributes()
+        parts = [
+            {
+                "attribute": [name] * groups.n_groups,
+                "group": groups.names.tolist(),
+                **self._groups(self._tables[name]),
+            }
+            for name, groups in self.attributes.items()
+        ]
+        return {head: [value for part in parts for value in part[head]] for head in parts[0]}
+
+    @property
+    def by_group(self) -> Any:
+        """What the members of every group of every attribute have of the clusters.
+
+        ``least_share`` and ``most_share`` are the smallest and largest share of the group in a cluster, ``alone`` is
+        the number of members who are the only one in theirs, ``Q`` the group's part of the modularity.
+        """
+        return framed(self._by_group, 2)
+
+    @cached_property
+    def _by_intersection(self) -> Columns:
+        self._need_attributes()
+        *_, joint = self._tables.values()
+        # Any member of a joint group has its value of every attribute.
+        codes, first = np.unique(joint.groups.codes, return_index=True)
+        values = {name: one.values()[first[codes >= 0]].tolist() for name, one in self.attributes.items()}
+        return {**values, **self._groups(joint)}
+
+    @property
+    def by_intersection(self) -> Any:
+        """The same for the joint groups of all attributes: those who agree in every one of them."""
+        return framed(self._by_intersection, len(self.attributes))
+
+    def composition(self, attribute: str | None = None) -> Composition:
+        """Return who is in which cluster, by the groups of an attribute (by default the first)."""
+        self._need_attributes()
+        name = next(iter(self.attributes)) if attribute is None else attribute
+        if name not in self.attributes:
+            raise ParameterError(
+                f"There is no attribute {name!r}{did_you_mean(name, self.attributes)}: expected "
+                f"{listed(map(repr, self.attributes))}."
+            )
+        return composition(self.labels.values[self.labels.codes], sensitive_features=self.attributes[name])
+
+    def difference(self) -> Any:
+        """Return by how much the groups of each attribute differ at most.
+
+        Of the columns of `by_group`: the share of links kept, rho, and the part of the members who have none of their
+        links, or nobody of their group, in their cluster.
+        """
+        group, size = self._by_group, np.asarray(self._by_group["size"])
+        columns = {
+            "links_kept": np.asarray(group["links_kept"]),
+            "without_link": np.asarray(group["without_link"]) / size,
+            "alone": np.asarray(group["alone"]) / size,
+            "rho": np.asarray(group["rho"]),
+        }
+        own = [np.asarray(group["attribute"]) == name for name in self.attributes]
+        gaps = {head: [float(np.ptp(values[rows])) for rows in own] for head, values in columns.items()}
+        return framed({"attribute": list(self.attributes), **gaps})
+
+    def worst(self, n: int = 10) -> Any:
+        """Return the people who fare worst, each with the reason in words.
+
+        Two things count: to keep few of one's links, against what all people keep of theirs, and to have few others
+        of one's group in the cluster, against what would be in proportion. Few is at most half. Nobody else is
+        listed, so there may be fewer than n.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Most people.
+
+        Returns
+        -------
+        DataFrame or list of dict
+            ``cluster``, ``links`` and how many of them were ``kept``, for each attribute the ``fellows`` (others of
+            the own group in the cluster) and the ``usual`` number of them, and the ``reason``; worst first.
+
+        Examples
+        --------
+        >>> path = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+        >>> FairnessFrame(path, [0, 0, 0, 1]).worst()["reason"].tolist()
+        ['no one of 1 linked person in the cluster']
+        """
+        check_parameters("FairnessFrame.worst", {"n": Integer(low=1)}, {"n": n})
+        tables = {name: self._tables[name] for name in self.attributes}
+        return framed(worst_people(self.graph.node_names, self._links, self.labels, tables, int(n)))
+
+    def chance(
+        self, *, n_samples: int = 1000, confidence: float = 0.95, random_state: RandomState = None
+    ) -> Any:
+        """Return how every score stands among those of random labels with clusters of the same sizes.
+
+        No score of fairness means anything without this: random labels are nearly fair.
+
+        Parameters
+        ----------
+        n_samples : int, default=1000
+            Number of random labels. Of graphs with more than a million links fewer are drawn for the scores of
+            links, at least a hundred; the column ``samples`` tells.
+        confidence : float, default=0.95
+            Part of the random labels that lies between ``low`` and ``high``.
+        random_state : int, Generator, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        DataFrame or list of dict
+            By attribute (``"links"`` for what no attribute has a part in) and score: the ``value``, the mean by
+            ``chance``, the interval from ``low`` to ``high``, and the part of the random labels that the value
+            ``beats``, ties counted half.
+
+        Examples
+        --------
+        >>> room = __import__("equigraph").datasets.make_classroom()
+        >>> frame = FairnessFrame(
+        ...     room.adjacency, np.arange(30) % 3, sensitive_features=room.sensitive_features
+        ... )
+        >>> table = frame.chance(random_state=0)
+        >>> bool(table.loc[("group", "NB"), "low"] <= 0.83 <= table.loc[("group", "NB"), "high"])
+        True
+        """
+        check_parameters(
+            "FairnessFrame.chance",
+            {"n_samples": Integer(low=1), "confidence": Real(low=0, high=1, open_low=True)},
+            {"n_samples": n_samples, "confidence": confidence},
+        )
+        rng = np.random.default_rng(as_seed(random_state))
+        codes, number = self.labels.codes, int(n_samples)
+        drawn = link_samples(self.graph.unit_adjacency, self._links.weight, self.labels, number, rng)
+        found = [
+            ("links", score, self._overall[score], samples)
+            for score, samples in zip(OF_LINKS, drawn, strict=True)
+        ]
+        for place, (name, table) in enumerate(self._tables.items()):
+            of_table = table_samples(table, number, rng)
+            for own, metric in self.metrics.items():
+                values = [
+                    metric(rng.permutation(codes), sensitive_features=table.groups) for _ in range(number)
+                ]
+                of_table[own] = np.asarray(values, dtype=np.float64)
+            found += [
+                (name, score, self._by_attribute[score][place], samples)
+                for score, samples in of_table.items()
+            ]
+        rows = [
+            {"attribute": name, "score": score, **standing(value, samples, float(confidence))}
+            for name, score, value, samples in found
+        ]
+        return framed({head: [row[head] for row in rows] for head in rows[0]}, 2)
+
+    def compare(self, other: FairnessFrame | ArrayLike) -> FrameDifference:
+        """Return what other labels of the same nodes change.
+
+        Parameters
+        ----------
+        other : FairnessFrame or array-like of shape (n_nodes,)
+            The other clustering, or its labels.
+
+        Returns
+        -------
+        FrameDifference
+            Every table as other minus this one.
+
+        Examples
+        --------
+        >>> square = [[0, 3, 1, 0], [3, 0, 0, 1], [1, 0, 0, 3], [0, 1, 3, 0]]
+        >>> frame = FairnessFrame(square, [0, 0, 1, 1], sensitive_features=list("xxyy"))
+        >>> change = frame.compare([0, 1, 0, 1])
+        >>> round(float(change.overall["Q"]), 9), float(change.overall["NB"]), change.n_moved
+        (-0.5, 1.0, 2)
+        """
+        if not isinstance(other, FairnessFrame):
+            other = FairnessFrame(self.graph, other, sensitive_features=self._given, metrics=self.metrics)
+        return FrameDifference(self, other)
+
+    def _need_attributes(self) -> None:
+        if not self.attributes:
+            raise GroupsError("There are no groups: give sensitive_features, or a graph that has them.")
+
+    def _repr_html_(self) -> str:
+        """Return the clusters as a table, for a notebook."""
+        heads = list(self._by_cluster)
+        return page_of(repr(self), heads, zip(*self._by_cluster.values(), strict=True))
+
+    def __repr__(self) -> str:
+        shown = [f"Q={self._overall['Q']:.3f}"]
+        shown += [
+            f"NB {name}={value:.3f}"
+            for name, value in zip(self._by_attribute["attribute"], self._by_attribute["NB"], strict=True)
+        ]
+        lost = self._overall["without_link"]
+        clusters = f"{count(self.graph.n_nodes, 'node')} in {count(self.labels.n_clusters, 'cluster')}"
+        return f"FairnessFrame({clusters}, {', '.join(shown)}, {lost} without a linked person)"
+
+
+class FrameDifference:
+    """What one clustering has more, or less, than another of the same nodes and attributes: second minus first.
+
+    Attributes
+    ----------
+    first, second : FairnessFrame
+        The two.
+    n_moved : int
+        People who are elsewhere, under the matching of the clusters that agrees most.
+    ari : float
+        Adjusted Rand index of the two.
+    """
+
+    def __init__(self, first: FairnessFrame, second: FairnessFrame):
+        if first.graph.n_nodes != second.graph.n_nodes:
+            raise ParameterError(
+                f"The two clusterings are of {first.graph.n_nodes} and {second.graph.n_nodes} nodes: expected the same."
+            )
+        if not _same_groups(first.attributes, second.attributes):
+            raise ParameterError(
+                "The two frames are of different attributes: expected the same groups in both."
+            )
+        self.first, self.second = first, second
+        same = clustering_accuracy(first.labels.codes, second.labels.codes)
+        self.n_moved = round((1 - same) * first.graph.n_nodes)
+        self.ari = adjusted_rand_score(first.labels.codes, second.labels.codes)
+
+    @property
+    def overall(self) -> Any:
+        """Differences of `FairnessFrame.overall`."""
+        before, after = self.first._overall, self.second._overall
+        return named({name: after[name] - before[name] for name in before}, "difference")
+
+    @property
+    def by_attribute(self) -> Any:
+        """Differences of `FairnessFrame.by_attribute`."""
+        return framed(_minus(self.second._by_attribute, self.first._by_attribute, 1))
+
+    @property
+    def by_group(self) -> Any:
+        """Differences of `FairnessFrame.by_group`."""
+        return framed(_minus(self.second._by_group, self.first._by_group, 2), 2)
+
+    @property
+    def by_intersection(self) -> Any:
+        """Differences of `FairnessFrame.by_intersection`."""
+        n_keys = len(self.first.attributes)
+        return framed(_minus(self.second._by_intersection, self.first._by_intersection, n_keys), n_keys)
+
+    def _repr_html_(self) -> str:
+        """Return the overall scores of both and their difference, for a notebook."""
+        before, after = self.first._overall, self.second._overall
+        rows = [[name, before[name], after[name], after[name] - before[name]] for name in before]
+        return page_of(repr(self), ["score", "first", "second", "difference"], rows)
+
+    def __repr__(self) -> str:
+        before, after = self.first._overall, self.second._overall
+        shown = [f"{name} {after[name] - before[name]:+.3f}" for name in ("Q", "NB") if name in before]
+        lost = after["without_link"] - before["without_link"]
+        return (
+            f"FrameDifference({', '.join(shown)}, {lost:+d} without a linked person, "
+            f"{self.n_moved} of {count(self.first.graph.n_nodes, 'node')} moved)"
+        )
+
+
+# What no labels change.
+_FIXED = ("size", "share", "n_groups", "n_ungrouped")
+
+
+def _minus(after: Columns, before: Columns, n_keys: int) -> Columns:
+    keys = list(before)[:n_keys]
+    heads = [head for head in before if head in after and head not in (*keys, *_FIXED)]
+    gaps = {
+        head: [one - other for one, other in zip(after[head], before[head], strict=True)] for head in heads
+    }
+    return {**{key: before[key] for key in keys}, **gaps}
+
+
+def _same_groups(one: Mapping[str, Groups], other: Mapping[str, Groups]) -> bool:
+    return list(one) == list(other) and all(
+        one[name].names.tolist() == other[name].names.tolist()
+        and np.array_equal(one[name].codes, other[name].codes)
+        for name in one
+    )
