@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.apps.classes.anneal import _placement, _units, anneal, lacking_friends, measure_of
+from equigraph.apps.classes.anneal import _placement, _units, anneal, lacking_friends
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import what_got_worse
-from equigraph.apps.classes.kernels import anneal_steps
+from equigraph.apps.classes.kernels import LACKING, UNEVEN, VALUE, anneal_steps
+from equigraph.apps.classes.measure import measure_of
 from equigraph.apps.classes.persistence import load_division, save_division
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import rule_states
@@ -157,6 +158,27 @@ def test_twelve_of_ninety_six_are_three_in_every_class():
     assert division.broken == ()
 
 
+@pytest.mark.parametrize(("evenness", "towns"), [(0.98, [1, 1]), (0.3, [0, 2])])
+def test_wishes_do_not_pay_for_a_class_with_one_too_many(evenness, towns):
+    """Five friends hold on to each other, and two of them are the only ones of a town: eight wishes part them."""
+    people, town = tuple(f"P{i}" for i in range(12)), tuple("AABBCDCBCDDD")
+    friends = tuple((one, other) for one in people[:5] for other in people[:5] if one != other)
+    division = eg.divide(
+        eg.Roster(people, {"town": town}, friends=friends), 2, attributes=["town"], evenness=evenness
+    )
+    assert sorted(np.bincount(division.labels[:2], minlength=2).tolist()) == towns
+    assert division.sizes.tolist() == [6, 6]
+
+
+def test_who_cannot_have_a_friend_is_proven_without_the_solver_among_many():
+    people = tuple(f"P{i}" for i in range(210))
+    friends = tuple((one, other) for one, other in zip(people[::2], people[1::2], strict=True))
+    roster = eg.Roster(people, friends=friends, apart=(people[:2], people[4:6]))
+    division = eg.divide(roster, 3, effort=0.01)
+    assert division.friendless == ("P0", "P4")
+    assert division.proven
+
+
 def test_numbers_are_spread_as_numbers():
     rng = np.random.default_rng(0)
     marks = rng.uniform(1, 6, 60).round(1)
@@ -250,14 +272,14 @@ def test_what_annealing_counts_is_what_a_new_count_finds():
     labels = settle_rules(without, Facts(roster.graph(), group_columns(roster)), n_clusters=3).labels
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed=1)
-    anneal_steps(units, placed, 20_000, (2.0, 3.0))
+    anneal_steps(units, placed, 20_000, (2.0, 3.0, 2.0))
     now = placed.at[compiled.unit]
     assert (now != labels).any()
     for name, value in _placement(units, measure, compiled, now, seed=1)._asdict().items():
-        if name not in ("best", "stamp", "random", "group", "tally", "change", "bound_change"):
+        if name not in ("best", "stamp", "random", "group", "tally", "worse", "change", "bound_change"):
             np.testing.assert_allclose(getattr(placed, name), value, atol=1e-9, err_msg=name)
-    assert placed.tally[0] == pytest.approx(measure.value(now))
-    assert placed.tally[1] == lacking_friends(compiled, now)
+    assert placed.tally[[VALUE, UNEVEN]] == pytest.approx(measure.parts(now))
+    assert placed.tally[LACKING] == lacking_friends(compiled, now)
     assert {
         violation.rule for violation in violations(rules.items, roster.graph(), now, group_columns(roster), 3)
     } <= {asked}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
+from equigraph.apps.classes.anneal import anneal, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
-from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
+from equigraph.apps.classes.division import Division, friends_as_kept, own_friends, sheet_rules
 from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
+from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
@@ -30,13 +31,15 @@ from equigraph.rules import (
     most_friends,
     settle_rules,
 )
+from equigraph.rules.solve import is_refuted
 
 # So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
-_RUNS, _STEPS, _SLOW = 3, 6000, 34_000
+_RUNS, _STEPS, _SLOW = 2, 10_000, 18_000
 _FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
+_PART = 12  # people whose friends are looked at together in a proof without the solver's tree
 # Length of the search for an alternative, where that for the division is 1.
 _SHORT = 0.1
 # An alternative keeps nearly as many wishes as the best division.
@@ -72,7 +75,8 @@ def divide(
     Whatever comes out keeps the rules of the sheet (not with, together with, fixed class), the sizes, and the rules
     given here; if they contradict each other, the error says which. Everybody who wished for somebody shares a class
     with one they wished for; where not all can, as many as possible do, found by a solver, and the others are named.
-    Within that the attributes are spread as evenly as was asked for, and as many wishes as possible are kept.
+    Within that the attributes are spread evenly, and among divisions that are as even as many wishes as possible are
+    kept. Even means that of every group a class has the whole number next to its exact share.
 
     Parameters
     ----------
@@ -91,7 +95,8 @@ def divide(
     attributes : iterable of str, or dict of str to float, optional
         The attributes to spread evenly, perhaps with weights; by default all that can be.
     evenness : float, default=0.98
-        How evenly, from 0 to 1: at 1 every class mirrors all people, as far as people are whole.
+        How evenly, from 0 to 1: at the default no number of wishes buys a class with one too many of a group, at .5 six
+        wishes for each group do, at 0 nothing is spread.
     rules : Rules, optional
         Further rules, about people by name and classes by number from 0.
     alternatives : int, default=1
@@ -147,6 +152,7 @@ def divide(
     short = replace(search, effort=_SHORT * search.effort)
     others = [short.run(start, turn) for turn in range(1, 2 * alternatives + 1)] if alternatives > 1 else []
     found = [best, *(labels for labels in others if not lacking_friends(search.compiled, labels))]
+    found.sort(key=search.measure.value, reverse=True)
     divisions = [
         Division(
             roster,
@@ -174,8 +180,9 @@ def find_friends(
     """Return the best labels in which as many people as possible have a friend they wished for.
 
     With them come the rule about friends that they keep, None if nobody wished for anybody or no friends are asked for,
-    and whether it is proven that no more people can have one. Annealing mostly finds one for everybody; else a solver
-    goes on from there, unless there are too many people and classes for it.
+    and whether it is proven that no more people can have one. Annealing mostly finds one for everybody, or for all but
+    those whose wishes contradict rules; else a solver goes on from there, unless there are too many people and classes
+    for it.
     """
     roster = search.roster
     asked = own_friends(roster, min(search.friends, 1))
@@ -185,9 +192,8 @@ def find_friends(
     labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
         return labels, asked, True
-    if labels.size * search.n_classes > _SOLVED:
-        rule, proven = friends_as_kept(asked, roster.people, [labels]), False
-    else:
+    rule, proven = friends_as_kept(asked, roster.people, [labels]), is_fewest(search, labels)
+    if not proven and labels.size * search.n_classes <= _SOLVED:
         found = most_friends(
             search.rules,
             asked,
@@ -198,6 +204,32 @@ def find_friends(
         )
         labels, rule, proven = found.labels, found.rule, found.proven
     return replace(search, rules=Rules.of([*search.rules.items, rule])).run(labels), rule, proven
+
+
+def is_fewest(search: DivisionSearch, labels: NDArray[np.intp]) -> bool:
+    """Return whether a short proof shows that no labels leave fewer people without a friend.
+
+    It looks at each of them with those they wished for, whom these wished for and so on. Where rules refute that all of
+    such a set have a friend, and no two of the sets overlap, somebody lacks one in each of them.
+    """
+    people, wished = search.roster.people, search.roster.friends_of
+    place = dict(zip(people, labels.tolist(), strict=True))
+    alone = [
+        one for one in people if wished(one) and all(place[one] != place[other] for other in wished(one))
+    ]
+    taken = set(alone)
+    for one in alone:
+        part = [one]
+        for member in part:
+            further = [
+                other for other in dict.fromkeys(wished(member)) if wished(other) and other not in taken
+            ]
+            part += further[: _PART - len(part)]
+            taken |= set(part)
+        asked = Friends(1, of=[(member, wished(member)) for member in part])
+        if not is_refuted(replace(search, rules=Rules.of([*search.rules.items, asked])).compiled):
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,18 +257,27 @@ class DivisionSearch:
         return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
 
     def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
-        """Return labels that keep the rules, as those of the start do."""
+        """Return labels that keep the rules, as those of the start do, and are at least as good."""
+        eased = self.measure.eased
         found = [
-            self._anneal(start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}") for run in range(_RUNS)
+            self._anneal(eased, start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}")
+            for run in range(_RUNS)
         ]
-        return self.again(max(start, *found, key=self._rank), turn)
+        labels = self.again(max(found, key=partial(self._rank, eased)), turn)
+        return max(start, labels, key=partial(self._rank, self.measure))
 
     def again(self, labels: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
         """Return labels at least as good as some that keep the rules, after a slow run from there."""
-        return self._anneal(labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
+        return self._anneal(self.measure, labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
 
     def _anneal(
-        self, labels: NDArray[np.intp], done: int, steps: int, seed: str, again: bool = False
+        self,
+        measure: Measure,
+        labels: NDArray[np.intp],
+        done: int,
+        steps: int,
+        seed: str,
+        again: bool = False,
     ) -> NDArray[np.intp]:
         """Anneal with so many steps for each person, after some that were done."""
         people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
@@ -245,10 +286,10 @@ class DivisionSearch:
         def watch(step: int) -> bool:
             return notify("annealing", int(done * people) + step, total)
 
-        return anneal(self.measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
+        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
 
-    def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
-        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
+    def _rank(self, measure: Measure, labels: NDArray[np.intp]) -> tuple[int, float]:
+        return -lacking_friends(self.compiled, labels), measure.value(labels)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
@@ -283,23 +324,13 @@ def _rules(roster: Roster, class_names: tuple[str, ...], sizes: Any, further: Ru
         raise ParameterError("divide: sizes is given, and rules has sizes as well: expected one of them.")
     if sizes is None and not told:
         sizes = (n // k, -(-n // k))
-    return Rules.of(
-        [
-            *Rules(
-                fixed={name: class_names.index(place) for name, place in roster.fixed.items()},
-                together=list(roster.together),
-                apart=list(roster.apart),
-                **({} if told else {"sizes": sizes}),
-            ).items,
-            *further.items,
-        ]
-    )
+    of_sheet = sheet_rules(roster, class_names, **({} if told else {"sizes": sizes}))
+    return Rules.of([*of_sheet.items, *further.items])
 
 
-def _different(found: Sequence[Division], number: int) -> list[Division]:
+def _different(ranked: Sequence[Division], number: int) -> list[Division]:
     """Return the best division, and others that are nearly as good and differ most from those before."""
-    ranked = sorted(found, key=_rank)
-    chosen = ranked[:1]
+    chosen = list(ranked[:1])
     good = [other for other in ranked[1:] if other.wishes_kept >= _NEARLY * ranked[0].wishes_kept]
     while len(chosen) < number and good:
         best = max(good, key=lambda other: min(company_changed(one, other) for one in chosen))
@@ -308,12 +339,6 @@ def _different(found: Sequence[Division], number: int) -> list[Division]:
         chosen.append(best)
         good = [other for other in good if other is not best]
     return chosen
-
-
-def _rank(division: Division) -> tuple[float, ...]:
-    """Return what makes a division better, smaller first: even enough, wishes."""
-    even = min(division.evenness().values(), default=1.0)
-    return -round(even, 2), -division.wishes_kept
 
 
 def company_changed(one: Division, other: Division) -> float:

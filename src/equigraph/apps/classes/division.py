@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
 from equigraph.apps.classes.lists import ClassLists, check_class_names, natural_order
+from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
@@ -220,8 +221,6 @@ class Division:
         NotFoundError
             If more people than `max_moves` have to be moved.
         """
-        from equigraph.apps.classes.movers import best_movers
-
         known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
         by_hand = () if before is None else before.moved(self)
         held = [
@@ -270,6 +269,17 @@ class Division:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {size}" for name, size in zip(self.class_names, self.sizes, strict=True))
         return f"Division({sizes}; {self.wishes_kept} of {count(len(self.roster.friends), 'wish', 'wishes')} kept)"
+
+
+def sheet_rules(roster: Roster, class_names: Sequence[str], **further: Any) -> Rules:
+    """Return the rules of a sheet, about classes by number, and further ones."""
+    number = {name: place for place, name in enumerate(class_names)}
+    return Rules(
+        fixed={person: number[name] for person, name in roster.fixed.items() if name in number},
+        together=list(roster.together),
+        apart=list(roster.apart),
+        **further,
+    )
 
 
 def own_friends(roster: Roster, least: int) -> Friends | None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.text import count, did_you_mean, listed
-from equigraph.apps.classes.anneal import measure_of
 from equigraph.apps.classes.division import Division, what_got_worse
+from equigraph.apps.classes.measure import measure_of
 from equigraph.apps.classes.roster.people import same
 from equigraph.exceptions import ParameterError
 

@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.compilation import compiled
+from equigraph.search.kernels.anneal import draw, uniform
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
-# Shares of steps that go to a class with a friend, that look there for a unit of the same groups, that move without any
-# in exchange, and that take several units which are linked with each other: friends who hold on to each other find no
-# way one by one.
-_LINKED, _ALIKE, _MOVES, _GROUPS = 0.9, 0.8, 0.05, 0.5
+# Shares of steps that go to a class with a friend, that look there for units of the same groups only, and that take
+# several units which are linked with each other: friends who hold on to each other find no way one by one. Of those,
+# some move without anybody in exchange.
+_LINKED, _ALIKE, _GROUPS, _MOVES = 0.9, 0.5, 0.4, 0.15
 MOST_UNITS = 8  # units on each side of an exchange
 _TRIES = 30  # how often a unit of a class is looked for
+_MOST_EXPONENT = 50.0
 # Places of `UnitPlaces.tally`.
-VALUE, LACKING, TOP, FEWEST = range(4)
+VALUE, UNEVEN, LACKING, TOP, FEWEST = range(5)
 
 
 class Units(NamedTuple):
@@ -36,9 +38,11 @@ class Units(NamedTuple):
     link_weight: Floats
     kind: Integers  # the same for units of one size and the same groups
     kind_start: Integers  # where the units of each kind begin in `free`
-    change: Floats  # by unit and group: what the unit adds to the distance of a class from exact shares
+    held: Floats  # by unit and group: number of people
+    share: Floats  # of each group among all people
     weight: Floats  # of each group
-    size_weight: float
+    size_price: float  # of a squared distance of a class from its exact size
+    price: float  # of unevenness
     foe_start: Integers
     foe: Integers  # units to be apart from
     least: Integers  # sizes of each class
@@ -46,9 +50,8 @@ class Units(NamedTuple):
     asking: Integers  # the unit of each person who has to have friends, or is to have them
     friend_start: Integers
     friend: Integers  # the units of their friends
-    must: Integers  # how many friends each has to have, and is to have
-    want: Integers
-    most_bonus: float  # bound of what friends who do not have to be there bring in one change
+    asked: Integers  # how many friends each has to have, or is to have
+    n_must: int  # how many of them, the first, have to have friends
     watch_start: Integers
     watch: Integers  # by unit: the people whose friends have to be counted again when it moves
     bound_held: Integers  # by unit and bounded group: number of people
@@ -69,31 +72,24 @@ class UnitPlaces(NamedTuple):
     kept: Integers  # how many friends each asking person has in class
     counts: Integers  # by class and bounded group
     best: Integers  # `at` of the best division so far
-    tally: Floats  # value and number of lacking friends, now and of the best division
+    tally: Floats  # value without unevenness, unevenness and number of lacking friends, and the best of each
     stamp: Integers  # of each asking person the last change that counted it; at the end the number of changes
     random: NDArray[np.uint64]
     group: Integers  # units of the two sides of an exchange
     side: Integers  # of each unit in the exchange 1 or 2, of the others 0
+    tie: Floats  # by unit: weight of its link with the one that moves
+    worse: (
+        Floats  # by group: how much more uneven it is with one more in the second class, and with one fewer
+    )
     change: Floats  # by group: what the exchange adds to the distance of the second class
     bound_change: Integers  # by bounded group: what it adds to the number of people
-
-
-@compiled(inner=True)
-def _uniform(random: Any) -> Any:
-    """Return a random number in [0, 1), by splitmix64."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    word = random[0]
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    word ^= word >> np.uint64(31)
-    return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @compiled(inner=True)
 def _linked(units: Any, placed: Any, unit: Any) -> Any:
     """Return a unit that is linked with another one, itself where there is none."""
     start, end = units.link_start[unit], units.link_start[unit + 1]
-    return units.link[start + int(_uniform(placed.random) * (end - start))] if start < end else unit
+    return units.link[start + draw(placed.random, end - start)] if start < end else unit
 
 
 @compiled(inner=True)
@@ -106,7 +102,7 @@ def _grow(units: Any, placed: Any, first: Any, side: Any, most_units: Any, most_
     for _ in range(3 * most_units):
         if number == most_units or people >= most_people:
             break
-        next_one = _linked(units, placed, group[start + int(_uniform(placed.random) * number)])
+        next_one = _linked(units, placed, group[start + draw(placed.random, number)])
         if units.is_free[next_one] and placed.at[next_one] == placed.at[first] and placed.side[next_one] == 0:
             group[start + number] = next_one
             placed.side[next_one] = side
@@ -116,13 +112,28 @@ def _grow(units: Any, placed: Any, first: Any, side: Any, most_units: Any, most_
 
 
 @compiled(inner=True)
-def _gain(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
-    """Return what an exchange adds to wishes and takes from distances."""
+def _beyond(gap: Any) -> Any:
+    """Return how uneven a distance from an exact share is: nothing for the nearest whole number."""
+    return max(abs(gap) - 0.5, 0.0) ** 2
+
+
+@compiled(inner=True)
+def _worse(units: Any, placed: Any, shift: Any, a: Any, b: Any) -> Any:
+    """Return how much more uneven two classes are after a change, of which `shift` is the number of people."""
+    more, gap = 0.0, placed.gap
+    for group in range(units.weight.size):
+        by = placed.change[group] - shift * units.share[group]
+        if by != 0.0:
+            after = _beyond(gap[b, group] + by) + _beyond(gap[a, group] - by)
+            more += units.weight[group] * (after - _beyond(gap[b, group]) - _beyond(gap[a, group]))
+    return more
+
+
+@compiled(inner=True)
+def _change(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
+    """Return what an exchange adds to the value, and how much more uneven it is."""
     gain, shift = 0.0, 0
     placed.change[:] = 0.0
-    alike = (
-        numbers[0] == numbers[1] == 1 and units.kind[placed.group[0]] == units.kind[placed.group[MOST_UNITS]]
-    )
     for side in (1, 2):
         sign = 3 - 2 * side
         here, there = (a, b) if side == 1 else (b, a)
@@ -133,18 +144,11 @@ def _gain(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
                 other_side = placed.side[units.link[at]]
                 if other_side > 0:
                     gain += units.link_weight[at] if other_side == side else -units.link_weight[at]
-            if alike:
-                continue
             shift += sign * units.size[unit]
             for group in range(units.weight.size):
-                placed.change[group] += sign * units.change[unit, group]
-    if alike:
-        return gain
-    gain -= units.size_weight * 2 * shift * (placed.sizes[b] - placed.sizes[a] + shift)
-    for group in range(units.weight.size):
-        change = placed.change[group]
-        gain -= units.weight[group] * 2 * change * (placed.gap[b, group] - placed.gap[a, group] + change)
-    return gain
+                placed.change[group] += sign * units.held[unit, group]
+    gain -= units.size_price * 2 * shift * (placed.sizes[b] - placed.sizes[a] + shift)
+    return gain, _worse(units, placed, shift, a, b)
 
 
 @compiled(inner=True)
@@ -186,9 +190,31 @@ def _allowed(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
 
 
 @compiled(inner=True)
-def _recount(units: Any, placed: Any, numbers: Any, apply: Any) -> Any:
-    """Return how many more friends are lacking that have to be there, and what the others cost, as units are now."""
+def _move(units: Any, placed: Any, unit: Any, a: Any, b: Any) -> None:
+    """Put a unit of one class into another one."""
+    placed.at[unit] = b
+    for place in range(units.link_start[unit], units.link_start[unit + 1]):
+        placed.near[units.link[place], a] -= units.link_weight[place]
+        placed.near[units.link[place], b] += units.link_weight[place]
+    placed.sizes[a] -= units.size[unit]
+    placed.sizes[b] += units.size[unit]
+    for group in range(units.weight.size):
+        by = units.held[unit, group] - units.size[unit] * units.share[group]
+        placed.gap[a, group] -= by
+        placed.gap[b, group] += by
+    for group in range(units.bound_alone.size):
+        placed.counts[a, group] -= units.bound_held[unit, group]
+        placed.counts[b, group] += units.bound_held[unit, group]
+
+
+@compiled(inner=True)
+def _carry_out(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
+    """Make an exchange; return how many more friends are lacking that have to be there, and what the others cost."""
     lacking, cost = 0, 0.0
+    for side in (1, 2):
+        here, there = (a, b) if side == 1 else (b, a)
+        for place in range(numbers[side - 1]):
+            _move(units, placed, placed.group[(side - 1) * MOST_UNITS + place], here, there)
     placed.stamp[-1] += 1
     for side in (1, 2):
         for place in range(numbers[side - 1]):
@@ -198,101 +224,107 @@ def _recount(units: Any, placed: Any, numbers: Any, apply: Any) -> Any:
                 if placed.stamp[row] == placed.stamp[-1]:
                     continue
                 placed.stamp[row] = placed.stamp[-1]
-                here, number = placed.at[units.asking[row]], 0
+                class_of_row, number = placed.at[units.asking[row]], 0
                 for friend in range(units.friend_start[row], units.friend_start[row + 1]):
-                    if placed.at[units.friend[friend]] == here:
+                    if placed.at[units.friend[friend]] == class_of_row:
                         number += 1
-                before = placed.kept[row]
-                if number != before:
-                    lacking += max(units.must[row] - number, 0) - max(units.must[row] - before, 0)
-                    cost += max(units.want[row] - number, 0) ** 2 - max(units.want[row] - before, 0) ** 2
-                    if apply:
-                        placed.kept[row] = number
+                after, before = max(units.asked[row] - number, 0), max(units.asked[row] - placed.kept[row], 0)
+                placed.kept[row] = number
+                if row < units.n_must:
+                    lacking += after - before
+                else:
+                    cost += after**2 - before**2
     return lacking, cost
 
 
 @compiled(inner=True)
-def _place(placed: Any, numbers: Any, first: Any, second: Any) -> None:
-    """Put the units of both sides of an exchange into classes."""
-    for side in (1, 2):
-        for place in range(numbers[side - 1]):
-            placed.at[placed.group[(side - 1) * MOST_UNITS + place]] = first if side == 1 else second
-
-
-@compiled(inner=True)
-def _move(units: Any, placed: Any, unit: Any, a: Any, b: Any) -> None:
-    """Count a unit that has moved in its new class."""
-    for place in range(units.link_start[unit], units.link_start[unit + 1]):
-        placed.near[units.link[place], a] -= units.link_weight[place]
-        placed.near[units.link[place], b] += units.link_weight[place]
-    placed.sizes[a] -= units.size[unit]
-    placed.sizes[b] += units.size[unit]
+def _partner(units: Any, placed: Any, one: Any, b: Any, among: Any, costs: Any) -> Any:
+    """Draw a person of a class to change places with another one: the more that gains, the likelier; -1 for nobody."""
+    temperature, _, price = costs
+    at, near, a, gap = placed.at, placed.near, placed.at[one], placed.gap
+    start, stop = units.link_start[one], units.link_start[one + 1]
+    for place in range(start, stop):
+        placed.tie[units.link[place]] = units.link_weight[place]
     for group in range(units.weight.size):
-        placed.gap[a, group] -= units.change[unit, group]
-        placed.gap[b, group] += units.change[unit, group]
-    for group in range(units.bound_alone.size):
-        placed.counts[a, group] -= units.bound_held[unit, group]
-        placed.counts[b, group] += units.bound_held[unit, group]
-
-
-@compiled(inner=True)
-def _try(units: Any, placed: Any, numbers: Any, a: Any, b: Any, costs: Any) -> None:
-    """Make an exchange if the rule of Metropolis and all that has to be kept allow it."""
-    temperature, pays_friend = costs
-    least = temperature * math.log(1.0 - _uniform(placed.random))
-    gain = _gain(units, placed, numbers, a, b)
-    # Friends bring at most what is lacking.
-    if gain + pays_friend * placed.tally[LACKING] + units.most_bonus < least:
-        return
-    if not _allowed(units, placed, numbers, a, b):
-        return
-    _place(placed, numbers, b, a)
-    lacking, cost = _recount(units, placed, numbers, False)
-    gain -= cost
-    if gain - pays_friend * lacking < least:
-        _place(placed, numbers, a, b)
-        return
-    _recount(units, placed, numbers, True)
-    for place in range(numbers[0]):
-        _move(units, placed, placed.group[place], a, b)
-    for place in range(numbers[1]):
-        _move(units, placed, placed.group[MOST_UNITS + place], b, a)
-    placed.tally[VALUE] += gain
-    placed.tally[LACKING] += lacking
+        before = _beyond(gap[a, group]) + _beyond(gap[b, group])
+        for way in (0, 1):
+            by = 1.0 - 2.0 * way
+            after = _beyond(gap[a, group] - by) + _beyond(gap[b, group] + by)
+            placed.worse[way, group] = price * units.weight[group] * (after - before)
+    own, total, chosen = near[one, b] - near[one, a], 1.0, -1
+    for place in range(among[0], among[1]):
+        other = units.free[place]
+        if at[other] != b or units.size[other] > 1:
+            continue
+        gain = own + near[other, a] - near[other, b] - 2.0 * placed.tie[other]
+        if units.kind[other] != units.kind[one]:
+            for group in range(units.weight.size):
+                more = units.held[one, group] - units.held[other, group]
+                if more != 0.0:
+                    gain -= placed.worse[0 if more > 0.0 else 1, group]
+        chance = math.exp(min(gain / temperature, _MOST_EXPONENT))
+        total += chance
+        if uniform(placed.random) * total < chance:
+            chosen = other
+    for place in range(start, stop):
+        placed.tie[units.link[place]] = 0.0
+    return chosen
 
 
 @compiled(inner=True)
 def _step(units: Any, placed: Any, costs: Any) -> None:
     """Choose units that move, and perhaps others that come in exchange, and try it."""
-    n_free = units.free.size
-    one = units.free[int(_uniform(placed.random) * n_free)]
-    other = units.free[int(_uniform(placed.random) * n_free)]
-    a, b = placed.at[one], placed.at[other]
-    if _uniform(placed.random) < _LINKED:
-        b = placed.at[_linked(units, placed, one)]
+    n_free, random, at = units.free.size, placed.random, placed.at
+    one = units.free[draw(random, n_free)]
+    a, b = at[one], at[_linked(units, placed, one)]
+    if uniform(random) >= _LINKED:
+        b = draw(random, placed.sizes.size)
     if a == b:
         return
+    grouped, limit = (
+        units.size[one] > 1 or uniform(random) < _GROUPS,
+        costs[0] * math.log(1.0 - uniform(random)),
+    )
+    n_one, n_other = 1, 0
     first, end = units.kind_start[units.kind[one]], units.kind_start[units.kind[one] + 1]
-    if end - first == 1 or _uniform(placed.random) >= _ALIKE:
+    if end - first == 1 or uniform(random) >= _ALIKE:
         first, end = 0, n_free
-    for _ in range(_TRIES):
-        if placed.at[other] == b:
-            break
-        other = units.free[first + int(_uniform(placed.random) * (end - first))]
-    if placed.at[other] != b:
-        return
-    most = 1
-    if _uniform(placed.random) < _GROUPS:
-        most = 2 + int(_uniform(placed.random) * (MOST_UNITS - 1))
-    n_one, people = _grow(units, placed, one, 1, most, placed.sizes[a])
-    n_other = 0
-    if _uniform(placed.random) >= _MOVES:
-        n_other, others = _grow(units, placed, other, 2, MOST_UNITS, people)
-        while people > others and n_one > 1:
-            n_one -= 1
-            people -= units.size[placed.group[n_one]]
-            placed.side[placed.group[n_one]] = 0
-    _try(units, placed, (n_one, n_other), a, b, costs)
+    if grouped:
+        other = one
+        for _ in range(_TRIES):
+            other = units.free[first + draw(random, end - first)]
+            if at[other] == b:
+                break
+        if at[other] != b:
+            return
+        n_one, people = _grow(units, placed, one, 1, 1 + draw(random, MOST_UNITS), placed.sizes[a])
+        if uniform(random) >= _MOVES:
+            n_other, others = _grow(units, placed, other, 2, MOST_UNITS, people)
+            while people > others and n_one > 1:
+                n_one -= 1
+                people -= units.size[placed.group[n_one]]
+                placed.side[placed.group[n_one]] = 0
+    else:
+        other = _partner(units, placed, one, b, (first, end), costs)
+        if other < 0:
+            return
+        n_other = 1
+        placed.group[0], placed.group[MOST_UNITS] = one, other
+        placed.side[one], placed.side[other] = 1, 2
+    numbers = (n_one, n_other)
+    change = _change(units, placed, numbers, a, b)
+    # Partners are drawn by what they gain.
+    gain = change[0] - costs[2] * change[1] if grouped else 0.0
+    # Friends bring at most what is lacking.
+    possible = units.n_must < units.asking.size or gain + costs[1] * placed.tally[LACKING] >= limit
+    if possible and _allowed(units, placed, numbers, a, b):
+        lacking, cost = _carry_out(units, placed, numbers, a, b)
+        if gain - cost - costs[1] * lacking >= limit:
+            placed.tally[VALUE] += change[0] - cost
+            placed.tally[UNEVEN] += change[1]
+            placed.tally[LACKING] += lacking
+        else:
+            _carry_out(units, placed, numbers, b, a)
     for place in range(n_one):
         placed.side[placed.group[place]] = 0
     for place in range(n_other):
@@ -301,11 +333,12 @@ def _step(units: Any, placed: Any, costs: Any) -> None:
 
 @compiled
 def anneal_steps(units: Any, placed: Any, n_steps: Any, costs: Any) -> None:
-    """Try exchanges at one temperature, and note the best division."""
+    """Try exchanges at one temperature, one price of a lacking friend and one of unevenness; note the best division."""
     tally = placed.tally
     for _ in range(n_steps):
         _step(units, placed, costs)
-        better = tally[LACKING] < tally[FEWEST] or tally[VALUE] > tally[TOP] + 1e-9
+        value = tally[VALUE] - units.price * tally[UNEVEN]
+        better = tally[LACKING] < tally[FEWEST] or value > tally[TOP] + 1e-9
         if tally[LACKING] <= tally[FEWEST] and better:
-            tally[FEWEST], tally[TOP] = tally[LACKING], tally[VALUE]
+            tally[FEWEST], tally[TOP] = tally[LACKING], value
             placed.best[:] = placed.at

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from equigraph.apps.classes.anneal import measure_of
-from equigraph.apps.classes.division import Division, own_friends
+from equigraph.apps.classes.division import Division, own_friends, sheet_rules
+from equigraph.apps.classes.measure import measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import RosterError
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together
@@ -80,23 +80,11 @@ def _rules(division: Division, roster: Roster) -> Rules:
         raise RosterError(
             f"The sheet fixes people in the class {unknown[0]!r}: expected one of {', '.join(names)}."
         )
-    kept: list[Rule] = [
-        *Rules(
-            fixed={name: names.index(where) for name, where in roster.fixed.items()},
-            together=list(roster.together),
-            apart=list(roster.apart),
-        ).items
-    ]
-    of_sheet = {
-        *Rules(
-            fixed={name: names.index(where) for name, where in old.fixed.items() if where in names},
-            together=list(old.together),
-            apart=list(old.apart),
-        ).items
-    }
+    kept: list[Rule] = list(sheet_rules(roster, names).items)
+    of_sheet = {*sheet_rules(old, names).items, *kept}
     here = set(roster.people)
     for rule in division.rules.items:
-        if rule in of_sheet or rule in kept:
+        if rule in of_sheet:
             continue
         if isinstance(rule, Sizes):
             kept.append(_sizes(rule, len(old.people), len(roster.people), len(names)))

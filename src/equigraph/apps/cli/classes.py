@@ -96,7 +96,7 @@ def attribute_bins(texts: tuple[str, ...]) -> dict[str, int] | None:
 @BINS
 @option(
     "--evenness",
-    "How evenly, from 0 to 1 (every class mirrors all people).",
+    "How evenly, from 0 (wishes only) to 1 (evenness only).",
     type=click.FloatRange(0, 1),
     default=0.98,
 )

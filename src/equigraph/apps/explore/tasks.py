@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equigraph._utils.callbacks import Progress
 from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import DivisionSearch
-from equigraph.apps.classes.movers import best_movers
+from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
