@@ -112,8 +112,7 @@ def _read_sheet(
         text = as_given(tidy(sheet.cell(row, names)))
         if not text:
             if (row, names) in sheet.broken:
-                reason = sheet.broken[row, names]
-                raise RosterError(f"{sheet.where(row, names)}: {reason}, so there is no name: write it.")
+                raise sheet.why_broken(row, names)
             continue  # what is left of somebody who was moved; whoever is lost is missed at the end
         name = _person(sheet, row, names, text, roster, known)
         label = as_given(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name

@@ -142,9 +142,9 @@ def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, A
     from equigraph.apps.classes.roster.columns import make_layout
     from equigraph.apps.classes.roster.joining import own_roles
     from equigraph.apps.classes.roster.people import read_people
-    from equigraph.apps.classes.roster.questions import find_questions
     from equigraph.apps.classes.roster.read import read_sheet
     from equigraph.apps.classes.roster.sheet import letters
+    from equigraph.apps.classes.roster.wishes import SheetTable, find_questions
 
     sheet = read_sheet(path, encoding=options.get("encoding"), sheet=options.get("sheet"))
     found: dict[str, Any] = {"kind": "people", "name": name, "error": "", "header": 0}
@@ -152,7 +152,9 @@ def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, A
     try:
         layout = make_layout(sheet, own_roles(sheet, options.get("columns")))
         found["header"] = layout.header
-        asked = {one.column.place for one in find_questions(sheet, layout, read_people(sheet, layout))}
+        people = read_people(sheet, layout)
+        table = SheetTable(sheet, layout, tuple(enumerate(people.rows)))
+        asked = {one.column.place for one in find_questions(table, people)}
         columns = [
             {
                 "letter": one.letter,

@@ -4,15 +4,15 @@ import pytest
 
 import equigraph as eg
 from equigraph._utils.templates import environment
+from equigraph.apps.classes.messages import LANGUAGES, Note
 from equigraph.apps.classes.persistence import load_division, save_division
-from equigraph.apps.classes.roster.notes import LANGUAGES, Note
 from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import csv_bytes
 
 
 def kinds(language):
     """Return the kinds of notes of a language with the names of their values."""
-    module = environment("equigraph.apps.classes.roster").get_template(f"notes.{language}.txt").module
+    module = environment("equigraph.apps.classes").get_template(f"{language}.txt").module
     macros = {name: value for name, value in vars(module).items() if hasattr(value, "arguments")}
     return {name: tuple(macro.arguments) for name, macro in macros.items()}
 

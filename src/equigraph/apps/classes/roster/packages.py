@@ -17,29 +17,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
+from equigraph.apps.classes.messages import SheetError
 from equigraph.apps.classes.roster.sheet import MAX_CELLS, MAX_UNPACKED, Block, letters
-from equigraph.exceptions import RosterError
 
 _MAX_PARTS = 5_000
 _MAX_SHARED = 100_000_000
 _LOCAL_HEADER = 30
 _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
-_FAILED = "the formula gives the error {0}"
-_UNCOMPUTED = "the formula was never computed; open the file in a spreadsheet program and save it"
 
 
 @dataclass
 class Contents:
     """What lies in the archive of one workbook."""
 
-    # By sheet: cells without a value, and why.
+    # By sheet: cells without a value, as `Sheet.broken` has them.
     broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
     # By sheet, for ods: merged cells, which its reader does not tell.
     merged: dict[str, list[Block]] = field(default_factory=dict)
 
 
 def look_into(raw: bytes, source: str) -> Contents:
-    """Return what is to know about the archive of a workbook, or raise RosterError if it is not to be opened."""
+    """Return what is to know about the archive of a workbook, or raise SheetError if it is not to be opened."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             _check_size(archive, raw, source)
@@ -49,19 +47,17 @@ def look_into(raw: bytes, source: str) -> Contents:
             if "content.xml" in names:
                 manifest = "META-INF/manifest.xml"
                 if manifest in names and b"encryption-data" in archive.read(manifest):
-                    raise RosterError(f"{source} is protected by a password: save it without one.")
+                    raise SheetError.of("password", source=source)
                 return _look_into_ods(archive, source)
-    except (zipfile.BadZipFile, struct.error, zlib.error, KeyError, OSError, NotImplementedError) as error:
-        raise RosterError(
-            f"{source} is damaged and cannot be opened ({error}): save it again as .xlsx."
-        ) from error
-    except RosterError:
+    except SheetError:
         raise
-    except (ElementTree.ParseError, ValueError, LookupError, RuntimeError) as error:
-        raise RosterError(f"{source} is damaged inside ({error}): save it again as .xlsx.") from error
-    kind = "a Numbers document" if any(name.startswith("Index/") for name in names) else "no sheet we know"
-    kind = "a binary workbook (.xlsb)" if "xl/workbook.bin" in names else kind
-    raise RosterError(f"{source} is {kind}: save it as .xlsx, .ods or .csv.")
+    except (zipfile.BadZipFile, struct.error, zlib.error, ElementTree.ParseError) as error:
+        raise SheetError.of("damaged", source=source, reason=str(error)) from error
+    except (OSError, ValueError, LookupError, RuntimeError) as error:  # NotImplementedError is one of the last
+        raise SheetError.of("damaged", source=source, reason=str(error)) from error
+    is_numbers = any(name.startswith("Index/") for name in names)
+    kind = "numbers_document" if is_numbers else "no_known_sheet"
+    raise SheetError.of("binary_workbook" if "xl/workbook.bin" in names else kind, source=source)
 
 
 def _check_size(archive: zipfile.ZipFile, raw: bytes, source: str) -> None:
@@ -75,10 +71,7 @@ def _check_size(archive: zipfile.ZipFile, raw: bytes, source: str) -> None:
         if room < 0:
             break
     if room < 0 or len(parts) > _MAX_PARTS:
-        raise RosterError(
-            f"{source} unpacks to more than {MAX_UNPACKED // 2**20} MB, far more than a list of people needs: "
-            "copy the list into a new file."
-        )
+        raise SheetError.of("unpacks", source=source, most=MAX_UNPACKED // 2**20)
 
 
 def _unpacked(raw: bytes, part: zipfile.ZipInfo, most: int) -> int:
@@ -119,7 +112,7 @@ def _look_into_xlsx(archive: zipfile.ZipFile, source: str) -> Contents:
     contents = Contents()
     longest = _longest_shared(archive)
     for sheet, part in _parts_of_sheets(archive).items():
-        contents.broken[sheet] = _scan_xlsx_sheet(archive, part, f"{source}, sheet {sheet!r}", longest)
+        contents.broken[sheet] = _scan_xlsx_sheet(archive, part, [source, sheet], longest)
     return contents
 
 
@@ -153,7 +146,7 @@ def _longest_shared(archive: zipfile.ZipFile) -> int:
 
 
 def _scan_xlsx_sheet(
-    archive: zipfile.ZipFile, part: str, source: str, longest: int
+    archive: zipfile.ZipFile, part: str, source: list[str], longest: int
 ) -> dict[tuple[int, int], str]:
     broken: dict[tuple[int, int], str] = {}
     row, column, last, n_shared = -1, -1, 0, 0
@@ -167,16 +160,14 @@ def _scan_xlsx_sheet(
             _check_corner(row, last, source)
         elif event == "end" and tag == "c":
             n_shared += element.get("t") == "s"
-            reason = _why_blank(element)
-            if reason:
-                broken[row, column] = reason
+            error = _formula_error(element)
+            if error is not None:
+                broken[row, column] = error
             element.clear()
         elif event == "end" and tag == "row":
             element.clear()
     if n_shared * longest > _MAX_SHARED:
-        raise RosterError(
-            f"{source} holds far more text than a list of people: copy the list into a new file."
-        )
+        raise SheetError.of("far_more_text", source=source)
     return broken
 
 
@@ -192,22 +183,17 @@ def _position(reference: str | None, row: int, column: int) -> tuple[int, int]:
     return int(match[2]) - 1, column - 1
 
 
-def _check_corner(row: int, column: int, source: str) -> None:
+def _check_corner(row: int, column: int, source: list[str]) -> None:
     if (row + 1) * (column + 1) > MAX_CELLS:
-        raise RosterError(
-            f"{source} is used up to cell {letters(column)}{row + 1}, far more than a list of people needs: "
-            "copy the list into a new file."
-        )
+        raise SheetError.of("far_corner", source=source, cell=f"{letters(column)}{row + 1}")
 
 
-def _why_blank(cell: ElementTree.Element) -> str | None:
-    """Return why a cell of an xlsx sheet has no value although it is not blank."""
+def _formula_error(cell: ElementTree.Element) -> str | None:
+    """Return the error of a formula of an xlsx sheet, "" if it was never computed; None if the cell is in order."""
     parts = {child.tag.rpartition("}")[2]: child.text for child in cell}
     if cell.get("t") == "e":
-        return _FAILED.format(parts.get("v") or "")
-    if "f" in parts and not parts.get("v") and cell.get("t") != "str":
-        return _UNCOMPUTED
-    return None
+        return parts.get("v") or "#"
+    return "" if "f" in parts and not parts.get("v") and cell.get("t") != "str" else None
 
 
 def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
@@ -226,10 +212,10 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
             n = int(_attribute(element, "number-columns-repeated") or 1)
             if len(element) or _attribute(element, "formula") is not None:
                 last = max(last, column + n - 1)
-                _check_corner(row + repeated - 1, last, f"{source}, sheet {sheet!r}")
-                reason = _why_blank_ods(element)
-                if reason:
-                    contents.broken[sheet][row, column] = reason
+                _check_corner(row + repeated - 1, last, [source, sheet])
+                error = _formula_error_ods(element)
+                if error is not None:
+                    contents.broken[sheet][row, column] = error
             down, right = (
                 int(_attribute(element, f"number-{one}-spanned") or 1) for one in ("rows", "columns")
             )
@@ -240,10 +226,10 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
     return contents
 
 
-def _why_blank_ods(cell: ElementTree.Element) -> str | None:
+def _formula_error_ods(cell: ElementTree.Element) -> str | None:
     if _attribute(cell, "formula") is None:
         return None
     shown = "".join(cell.itertext()).strip()
     if shown.startswith(("#", "Err:")):
-        return _FAILED.format(shown)
-    return None if shown or _attribute(cell, "value-type") else _UNCOMPUTED
+        return shown
+    return None if shown or _attribute(cell, "value-type") else ""

@@ -7,18 +7,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
 from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
-from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
-from equigraph.apps.classes.roster.questions import mentions, raise_questions
 from equigraph.apps.classes.roster.roster import Roster, check_wishes
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
-from equigraph.apps.classes.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER
-from equigraph.apps.classes.roster.wishes import Named, SheetTable, read_named
+from equigraph.apps.classes.roster.vocabulary import (
+    APART,
+    ATTRIBUTE,
+    FIXED,
+    FRIENDS,
+    TOGETHER,
+    is_nobody,
+    is_unknown,
+)
+from equigraph.apps.classes.roster.wishes import Named, SheetTable, mentions, raise_questions, read_named
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
-from equigraph.exceptions import RosterError
 
 _SHOWN = 5
 
@@ -103,46 +109,77 @@ def read_roster(
     Graph(3 nodes, 2 edges, 'Gender': 2 groups)
     """
     check_wishes(wishes)
+    main, people, tables, notes = read_tables(
+        path,
+        columns=columns,
+        encoding=encoding,
+        accept_near=accept_near,
+        sheet=sheet,
+        wishes_sheet=wishes_sheet,
+        names=names,
+    )
+    for table in tables:
+        raise_questions(table, people)
+    named = read_named(tables, people, accept_near, names or {})
+    _check_contradictions(main.sheet, people, named)
+    attributes, on_attributes = _attributes(tables, people)
+    notes += [
+        *on_attributes,
+        *named.notes,
+        *mentions(main, people),
+        *_notes_on_blanks(people, attributes),
+        *_notes_on_wishes(people, named, wishes),
+    ]
+    friends, apart, together = (
+        tuple((people.names[one], people.names[other]) for one, other in named.pairs[role])
+        for role in (FRIENDS, APART, TOGETHER)
+    )
+    return Roster(
+        people=people.names,
+        attributes=attributes,
+        friends=friends,
+        apart=_unordered(apart),
+        together=_unordered(together),
+        fixed=_fixed(tables, people),
+        wishes=wishes,
+        bins=dict(bins or {}),
+        columns=main.layout.columns,
+        notes=tuple(notes),
+        source=Path(path).name,
+    )
+
+
+def read_tables(
+    path: str | os.PathLike[str],
+    *,
+    columns: ColumnRoles | None = None,
+    encoding: str | None = None,
+    accept_near: bool = False,
+    sheet: str | int | None = None,
+    wishes_sheet: str | int | None = None,
+    names: Mapping[str, str | None] | None = None,
+) -> tuple[SheetTable, People, list[SheetTable], list[Note]]:
+    """Return the sheet with the people, these, all sheets about them, and what was guessed; see `read_roster`."""
     cells = read_sheet(path, encoding=encoding, sheet=sheet)
     layout = make_layout(cells, own_roles(cells, columns))
     check_cells(cells, layout)
     people = read_people(cells, layout)
+    wanted = None if wishes_sheet is None else _wanted(path, cells, wishes_sheet, encoding)
     further, left_out = join_tables(
-        cells, people, _wanted(path, cells, wishes_sheet, encoding), columns, accept_near, names or {}
+        cells, people, wanted, columns, accept_near, names or {}, is_chosen=sheet is not None
     )
-    tables = [SheetTable(cells, layout, tuple(enumerate(people.rows))), *further]
-    for table in tables:
+    for table in further:
         check_cells(table.sheet, table.layout)
-        raise_questions(table.sheet, table.layout, people, table.rows)
-    named = read_named(tables, people, LISTS, accept_near, names or {})
-    _check_contradictions(cells, people, named)
-    attributes, repeated = _attributes(tables, people)
-    notes = (
+    main = SheetTable(cells, layout, tuple(enumerate(people.rows)))
+    notes = [
         *cells.notes,
         *layout.notes,
         *(column.note for column in layout.columns),
         *people.notes,
         *(note for table in further for note in table.notes),
         *left_out,
-        *repeated,
-        *named.notes,
-        *mentions(cells, layout, people),
-        *_notes_on_blanks(people, attributes),
-        *_notes_on_wishes(people, named, wishes),
-    )
-    return Roster(
-        people=people.names,
-        attributes=attributes,
-        friends=_named_pairs(people, named, FRIENDS),
-        apart=_unordered(_named_pairs(people, named, APART)),
-        together=_unordered(_named_pairs(people, named, TOGETHER)),
-        fixed=_fixed(tables, people),
-        wishes=wishes,
-        bins=dict(bins or {}),
-        columns=layout.columns,
-        notes=notes,
-        source=Path(path).name,
-    )
+    ]
+    return main, people, [main, *further], notes
 
 
 def read_sheet(
@@ -154,48 +191,38 @@ def read_sheet(
     if raw.startswith((ZIP, OLE)):
         return read_workbook(raw, path.name, sheet, choose_people)
     if sheet is not None:
-        raise RosterError(f"{path.name} is a text file, which has no sheets: leave out sheet={sheet!r}.")
+        raise SheetError.of("text_has_no_sheets", source=path.name, sheet=sheet)
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
 
 
 def _wanted(
-    path: str | os.PathLike[str], main: Sheet, wanted: str | int | None, encoding: str | None
-) -> Sheet | None:
+    path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None
+) -> Sheet:
     """Return the sheet of wishes that is asked for: of the workbook, or of another file."""
-    if wanted is None:
-        return None
     others = {one.title: one for one in main.others}
     if isinstance(wanted, str) and wanted not in others and Path(wanted).is_file():
         found = read_sheet(wanted, encoding=encoding)
         return replace(found, title=found.title or Path(wanted).name)
     if main.is_text:
-        raise RosterError(
-            f"wishes_sheet={wanted!r} is no file, and {Path(path).name} is a text file, which has no sheets."
-        )
+        raise SheetError.of("no_such_file", source=Path(path).name, wanted=wanted)
     found = read_sheet(path, sheet=wanted)
     if found.title == main.title:
-        raise RosterError(f"wishes_sheet={wanted!r} is the sheet of the people: expected another one.")
+        raise SheetError.of("same_sheet", wanted=wanted)
     return found
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a file of reasonable size, or raise RosterError."""
+    """Return a file of reasonable size, or raise SheetError."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise RosterError(
-                f"{path.name} has {path.stat().st_size // 2**20} MB: expected a list of people of at most "
-                f"{MAX_BYTES // 2**20} MB."
-            )
-        raw = path.read_bytes()
+        size = path.stat().st_size
+        raw = path.read_bytes() if size <= MAX_BYTES else b""
     except OSError as error:
-        raise RosterError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise SheetError.of("unreadable", path=str(path), reason=error.strerror or str(error)) from error
+    if size > MAX_BYTES:
+        raise SheetError.of("too_large", source=path.name, n=size // 2**20, most=MAX_BYTES // 2**20)
     if not raw.strip():
-        raise RosterError(f"{path.name} is empty: expected one row per person below a header.")
+        raise SheetError.of("empty", source=path.name)
     return raw
-
-
-def _named_pairs(people: People, named: Named, role: str) -> tuple[tuple[str, str], ...]:
-    return tuple((people.names[one], people.names[other]) for one, other in named.pairs[role])
 
 
 def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...]:
@@ -204,22 +231,21 @@ def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...
 
 
 def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
-    """Raise RosterError if two people are to be together and apart."""
-    apart = {frozenset(pair): where for pair, where in named.pairs[APART].items()}
-    for pair, where in named.pairs[TOGETHER].items():
+    """Raise SheetError if two people are to be together and apart."""
+    apart = {frozenset(pair): at for pair, at in named.pairs[APART].items()}
+    for pair, at in named.pairs[TOGETHER].items():
         other = apart.get(frozenset(pair))
         if other is not None:
-            one, two = (people.names[i] for i in pair)
-            raise RosterError(
-                f"{sheet.source}: {one!r} and {two!r} are to be together ({where}) and apart ({other}): clear one of "
-                "the cells."
+            both = [people.names[one] for one in pair]
+            raise SheetError.of(
+                "together_and_apart", source=sheet.source, names=both, together=at, apart=other
             )
 
 
 def _attributes(
     tables: list[SheetTable], people: People
 ) -> tuple[dict[str, tuple[str | None, ...]], list[Note]]:
-    """Return the values of all people by attribute, and notes on columns that two sheets have."""
+    """Return the values of all people by attribute, and notes on columns that two sheets have and on no values."""
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
     for table in tables:
@@ -227,35 +253,33 @@ def _attributes(
             values = {person: tidy(table.sheet.cell(row, column.place)) for person, row in table.rows}
             if column.header in found:
                 notes.append(note("column_repeated", header=column.header, sheet=table.sheet.title))
-            else:
-                found[column.header] = tuple(values.get(i) or None for i in range(len(people.names)))
+                continue
+            n = sum(map(is_unknown, values.values()))
+            if n:
+                notes.append(note("unknown_values", attribute=column.header, n=n))
+            known = {person: text for person, text in values.items() if text and not is_unknown(text)}
+            found[column.header] = tuple(known.get(i) for i in range(len(people.names)))
     return found, notes
 
 
 def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
-    """Return the class that is fixed for some people, or raise RosterError where two sheets name two."""
+    """Return the class that is fixed for some people, or raise SheetError where two sheets name two."""
     fixed: dict[str, str] = {}
     for table in tables:
         for column in table.layout.of(FIXED):
             for person, row in table.rows:
-                text = tidy(table.sheet.cell(row, column.place))
-                name = people.names[person]
-                if text and fixed.setdefault(name, text) != text:
-                    raise RosterError(
-                        f"{table.sheet.where(row, column.place)}: {name!r} is fixed in {text!r}, and elsewhere in "
-                        f"{fixed[name]!r}: clear one of the cells."
-                    )
+                text, name = tidy(table.sheet.cell(row, column.place)), people.names[person]
+                if text and not is_nobody(text) and fixed.setdefault(name, text) != text:
+                    at = table.sheet.at(row, column.place)
+                    raise SheetError.of("fixed_twice", at=at, name=name, here=text, elsewhere=fixed[name])
     return fixed
 
 
 def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[Note]:
     notes = []
     for attribute, values in attributes.items():
-        blank = [
-            [name, row + 1]
-            for name, row, value in zip(people.names, people.rows, values, strict=True)
-            if value is None
-        ]
+        pairs = zip(people.names, people.rows, values, strict=True)
+        blank = [[name, row + 1] for name, row, value in pairs if value is None]
         if blank and len(blank) < len(values):
             some = blank if len(blank) <= _SHOWN else blank[:1]
             n, n_people = len(blank), len(values)

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from equigraph._utils.parameters import check_known
 from equigraph._utils.text import count
+from equigraph.apps.classes.messages import Note
 from equigraph.apps.classes.roster.columns import Column
-from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.attributes import Values, attach, attribute_list, check_options
 from equigraph.graph.graph import Graph

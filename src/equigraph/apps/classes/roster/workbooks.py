@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from equigraph.apps.classes.messages import SheetError, note
 from equigraph.apps.classes.roster import reader_process
-from equigraph.apps.classes.roster.notes import note
 from equigraph.apps.classes.roster.packages import Contents, look_into
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Block, Sheet, cell_text, check_bounds
-from equigraph.exceptions import GraphError, ParameterError, RosterError
+from equigraph.exceptions import GraphError, ParameterError
 
 _SECONDS = 60
 ZIP = b"PK\x03\x04"
@@ -35,14 +35,10 @@ def read_workbook(
     named = None if sheet is None else book.read(book.name_of(sheet))
     filled = book.filled(must=sheet is None)
     if not filled and named is None:
-        raise RosterError(f"{source} has no cells: expected one row per person below a header.")
+        raise SheetError.of("no_cells", source=source)
     found = named or (filled[0] if len(filled) == 1 else choose(filled))
     if found is None:
-        listed = ", ".join(repr(name) for name in book.visible[:8])
-        raise RosterError(
-            f"{source} has {len(filled)} sheets ({listed}): say which one has the people with sheet (--sheet), and "
-            "which one their wishes with wishes_sheet (--wishes-sheet)."
-        )
+        raise SheetError.of("which_sheet", source=source, n=len(filled), names=book.visible[:8])
     return replace(found, others=tuple(one for one in filled if one.title != found.title))
 
 
@@ -56,7 +52,7 @@ class Workbook:
         self.source = source
         self.is_old = raw.startswith(OLE)
         if self.is_old and _ENCRYPTED in raw:
-            raise RosterError(f"{source} is protected by a password: save it without one.")
+            raise SheetError.of("password", source=source)
         self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents()
         answer = _ask(raw, source, sheet)
         self.names: list[str] = answer["names"]
@@ -74,7 +70,6 @@ class Workbook:
 
     def read(self, name: str) -> Sheet:
         """Return the cells of a sheet."""
-        source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
         found = self._sheets[name]
         # A damaged file may name the corners in another order.
         merged = tuple(
@@ -86,7 +81,9 @@ class Workbook:
         rows = [[cell_text(value) for value in row] for row in found["rows"]]
         notes = (note("old_workbook"),) if self.is_old else ()
         broken = self._contents.broken.get(name, {})
-        return check_bounds(Sheet(source, rows, merged, broken, notes, title=name))
+        several = len(self.names) > 1
+        sheet = Sheet(self.source, rows, merged, broken, notes, title=name, is_one_of_several=several)
+        return check_bounds(sheet)
 
     def filled(self, must: bool = True) -> list[Sheet]:
         """Return the visible sheets that have cells; those that cannot be read are left out unless all must be."""
@@ -94,7 +91,7 @@ class Workbook:
         for name in self.visible:
             try:
                 found.append(self.read(name))
-            except RosterError:
+            except SheetError:
                 if must:
                     raise
         return [one for one in found if one.rows]
@@ -111,16 +108,12 @@ def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
         )
         answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.SubprocessError, OSError, ValueError) as error:
-        raise _damaged(source) from error
+        raise SheetError.of("damaged", source=source, reason="") from error
     if answer.get("error") == "PasswordError":
-        raise RosterError(f"{source} is protected by a password: save it without one.")
+        raise SheetError.of("password", source=source)
     if "error" in answer:
-        raise _damaged(source)
+        raise SheetError.of("damaged", source=source, reason="")
     return answer
-
-
-def _damaged(source: str) -> RosterError:
-    return RosterError(f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv.")
 
 
 def read_cells(path: Path) -> list[list[str]]:
@@ -137,13 +130,13 @@ def read_cells(path: Path) -> list[list[str]]:
     try:
         book = Workbook(raw, source)
         filled = book.filled()
-    except RosterError as error:
+    except SheetError as error:
         raise GraphError(str(error)) from error
     if len(filled) != 1:
         has = f"has {len(filled)} sheets with cells" if filled else "has no cells"
         raise GraphError(f"{source} {has}: expected one sheet with an edge list.")
     sheet = filled[0]
     if sheet.broken:
-        (row, column), why = min(sheet.broken.items())
-        raise GraphError(f"{sheet.where(row, column)}: {why}.")
+        (row, column), _ = min(sheet.broken.items())
+        raise GraphError(str(sheet.why_broken(row, column)))
     return [row + [""] * (sheet.width - len(row)) for row in sheet.rows]
