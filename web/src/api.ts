@@ -1,12 +1,14 @@
 // The server: JSON in, JSON out, and events. A refusal is an Error with the sentence that the server said.
 
-import { t } from "./strings";
+import { lang, t } from "./strings";
 import type { Board, Drawn, Inspected, Job, StoredBoard, Preview, Source, State, Why } from "./types";
 
+// Errors about a sheet and lists come in the language of the page.
 // Where no server answers, the sentence of the browser ("Failed to fetch") helps nobody.
 async function reach(path: string, options: RequestInit = {}): Promise<Response> {
   try {
-    return await fetch(path, { credentials: "same-origin", ...options });
+    const headers = { "accept-language": lang(), ...options.headers };
+    return await fetch(path, { credentials: "same-origin", ...options, headers });
   } catch {
     throw new Error(t.lost);
   }

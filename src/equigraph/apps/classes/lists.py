@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.text import count
+from equigraph.apps.classes.messages import check_language, say, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import folded
@@ -45,6 +46,8 @@ class ClassLists:
         Date to print below it.
     by_surname : bool, default=False
         Whether the people of a class are sorted by their last word, and not in the order of the roster.
+    language : {"en", "de"}, default="en"
+        Language of headings and notes; `rules` and `scores` are written as they are.
 
     Examples
     --------
@@ -66,9 +69,11 @@ class ClassLists:
     title: str = "Classes"
     date: str = ""
     by_surname: bool = False
+    language: str = "en"
     _place: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         labels, names = self._named() if isinstance(self.labels, Mapping) else self._numbered()
         rules = tuple((str(sentence), bool(holds)) for sentence, holds in self.rules)
         scores = (self.scores,) if isinstance(self.scores, str) else tuple(map(str, self.scores))
@@ -159,16 +164,31 @@ class ClassLists:
             kept = sum(len(self.friends_here(name)) for name in people)
             wishing = [name for name in people if self.roster.friends_of(name)]
             served = sum(not self.is_friendless(name) for name in wishing)
-            are, have = ("is" if kept == 1 else "are"), ("has" if served == 1 else "have")
             facts.append(
-                f"{kept} of {count(len(wishes), 'wish', 'wishes')} {are} kept: {served} of "
-                f"{count(len(wishing), 'person', 'people')} with a wish {have} a friend in class."
+                self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=len(wishing))
             )
         if self.rules:
             holding = sum(holds for _, holds in self.rules)
-            verb = "holds" if holding == 1 else "hold"
-            facts.append(f"{holding} of {count(len(self.rules), 'rule')} {verb}.")
+            facts.append(self.say("rules_hold", holding=holding, n=len(self.rules)))
         return [*facts, *self.scores]
+
+    def say(self, kind: str, **values: Any) -> str:
+        """Return a sentence in the language of the lists."""
+        return say(self.language, kind, **values)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """Headings in the language of the lists."""
+        return words(self.language)
+
+    def size_line(self) -> str:
+        """Say how many people and classes there are, and the date."""
+        n = len(self.roster.people)
+        return self.say("people_in_classes", n=n, n_classes=self.n_classes, date=self.date)
+
+    def notes(self) -> list[str]:
+        """Return how the sheet was read, in the language of the lists."""
+        return [note.texts()[self.language] for note in self.roster.notes]
 
     def chosen(self, attributes: Sequence[str] | None) -> list[str]:
         """Return the attributes to show: all with None, else those that are named."""

@@ -11,8 +11,6 @@ from equigraph._utils.text import shown
 from equigraph.apps.classes.lists import ClassLists
 from equigraph.exceptions import ParameterError
 
-CLASS, NAME, FRIENDS, ELSEWHERE = "Class", "Name", "Friends in this class", "Friends elsewhere"
-
 
 def write_table(
     lists: ClassLists, path: str | os.PathLike[str], attributes: list[str], excel: bool | str
@@ -32,7 +30,8 @@ def write_table(
 
 def table_rows(lists: ClassLists, attributes: list[str]) -> list[list[str]]:
     """Return the header and one row per person, class by class."""
-    rows = [[CLASS, NAME, *attributes, FRIENDS, ELSEWHERE]]
+    words = lists.words
+    rows = [[words["class"], words["name"], *attributes, words["here"], words["elsewhere"]]]
     for number, class_name in enumerate(lists.class_names):
         for name in lists.members(number):
             values = [lists.value(name, attribute) for attribute in attributes]

@@ -12,6 +12,7 @@ from equigraph._utils.text import count, listed
 from equigraph.apps.cli import shared
 from equigraph.apps.cli.classes import (
     COLUMNS,
+    LANGUAGE,
     MEANT,
     SHEETS,
     column_roles,
@@ -44,6 +45,7 @@ BROKEN = 1
 @SHEETS
 @MEANT
 @shared.flag("--accept-near", "Take a misspelt name of --people if only one person can be meant.")
+@LANGUAGE
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
 @shared.flag("--force", "Replace what is in the folder of -o.")
 @shared.quiet("Print nothing; the exit code tells.")
@@ -70,6 +72,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
 def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
     """Check class lists; return whether a rule is broken."""
     from equigraph.apps.classes import load_division, read_class_lists
+    from equigraph.apps.classes.messages import speaking, words
     from equigraph.apps.classes.persistence import LISTS, save_division
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.classes.update import with_people
@@ -80,15 +83,16 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     by_hand = before
     quiet = settings["quiet"]
     if settings["people"] is not None:
-        roster = read_roster(
-            settings["people"],
-            columns=column_roles(settings["columns"]),
-            accept_near=settings["accept_near"],
-            wishes=before.roster.wishes,
-            sheet=sheet_of(settings["page"]),
-            wishes_sheet=sheet_of(settings["wishes_sheet"]),
-            names=meant_names(settings["meant"]),
-        )
+        with speaking(settings["language"]):
+            roster = read_roster(
+                settings["people"],
+                columns=column_roles(settings["columns"]),
+                accept_near=settings["accept_near"],
+                wishes=before.roster.wishes,
+                sheet=sheet_of(settings["page"]),
+                wishes_sheet=sheet_of(settings["wishes_sheet"]),
+                names=meant_names(settings["meant"]),
+            )
         bins = {name: number for name, number in before.roster.bins.items() if name in roster.attributes}
         after = with_people(after, replace(roster, bins=bins))
         was = dict(zip(before.roster.people, before.labels.tolist(), strict=True))
@@ -105,7 +109,9 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     if not quiet:
         _tell_repair(after, repaired)
     if settings["output"] is not None:
-        save_division(repaired, settings["output"], force=settings["force"])
+        language = settings["language"]
+        title = words(language)["title"]
+        save_division(repaired, settings["output"], title=title, force=settings["force"], language=language)
         if not quiet:
             line(f"Wrote {', '.join(LISTS)} to {settings['output']}.")
     elif not quiet:

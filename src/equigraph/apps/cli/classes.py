@@ -60,6 +60,14 @@ SHEETS = shared.together(
 )
 
 
+LANGUAGE = shared.valued(
+    "--language",
+    type=click.Choice(["en", "de"]),
+    default="en",
+    help="Language of the lists, and of notes, questions and errors about the sheet.",
+)
+
+
 def sheet_of(given: str | None) -> str | int | None:
     """Return the name or the number of a sheet, as an option gives it."""
     return int(given) if given and given.isdecimal() else given
@@ -145,7 +153,8 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
 @shared.flag("--door", "Write door.html too: names only, to hang up.")
 @shared.flag("--by-surname", "Sort the lists by surname, and not as the sheet does.")
 @click.option("--date", default="", help="Date to print on the lists.")
-@shared.valued("--title", default="Classes", help="Headline of the lists.")
+@click.option("--title", help="Headline of the lists.  [default: Classes]")
+@LANGUAGE
 @shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
 @shared.seed()
 @shared.flag("--force", "Replace lists that were edited, or that another run wrote.")
@@ -158,6 +167,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
     and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
     """
+    from equigraph.apps.classes.messages import words
     from equigraph.apps.classes.persistence import files_of, write_division
 
     stop = Stop(ctx, settings["time_limit"])
@@ -171,12 +181,13 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
                 division,
                 out,
                 excel=_SEPARATORS.get(settings["excel"], False),
-                title=settings["title"],
+                title=settings["title"] or words(settings["language"])["title"],
                 force=settings["force"],
                 run=run_of(ctx),
                 door=settings["door"],
                 by_surname=settings["by_surname"],
                 date=settings["date"],
+                language=settings["language"],
             )
     stop.report("these are the best classes until then")
     if settings["as_json"]:
@@ -194,33 +205,35 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
 def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
     from equigraph.apps.classes import divide
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
+    from equigraph.apps.classes.messages import speaking
     from equigraph.apps.classes.roster import read_roster
     from equigraph.rules import Rules
 
-    roster = read_roster(
-        sheet,
-        columns=column_roles(settings["columns"]),
-        encoding=settings["encoding"],
-        wishes=settings["wishes"],
-        accept_near=settings["accept_near"],
-        sheet=sheet_of(settings["page"]),
-        wishes_sheet=sheet_of(settings["wishes_sheet"]),
-        bins=attribute_bins(settings["bins"]),
-        names=meant_names(settings["meant"]),
-    )
+    with speaking(settings["language"]):
+        roster = read_roster(
+            sheet,
+            columns=column_roles(settings["columns"]),
+            encoding=settings["encoding"],
+            wishes=settings["wishes"],
+            accept_near=settings["accept_near"],
+            sheet=sheet_of(settings["page"]),
+            wishes_sheet=sheet_of(settings["wishes_sheet"]),
+            bins=attribute_bins(settings["bins"]),
+            names=meant_names(settings["meant"]),
+        )
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
         chosen = chosen_attributes(roster, attributes, settings["n_classes"])
         line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
         for note in roster.notes:
             if note.kind != "column":
-                line(f"  {note}")
+                line(f"  {note.texts()[settings['language']]}")
         line()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         return divide(
             roster,
             settings["n_classes"],
-            names=None if settings["names"] is None else names_in(settings["names"]),
+            names=_class_names(roster, settings),
             sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
             friends=settings["friends"],
             attributes=attributes,
@@ -231,6 +244,19 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
             random_state=settings["seed"],
             callbacks=[*callbacks, stop],
         )
+
+
+def _class_names(roster: Any, settings: dict[str, Any]) -> list[str] | None:
+    """Return the names of the classes, in the language of the lists where none are given."""
+    from equigraph.apps.classes.lists import names_from, natural_order
+    from equigraph.apps.classes.messages import words
+
+    if settings["names"] is not None:
+        return names_in(settings["names"])
+    known, word = sorted(set(roster.fixed.values())), words(settings["language"])["class"]
+    if settings["language"] == "en" or len(known) > settings["n_classes"]:
+        return None
+    return sorted(names_from(known, settings["n_classes"], word), key=natural_order)
 
 
 def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:

@@ -23,16 +23,16 @@ from equigraph.apps.explore.steps import Step, division_of_board
 MAX_DRAWN_NODES, MAX_DRAWN_LINKS = 20_000, 100_000
 
 
-def class_lists(people: BoardPeople, step: Step) -> ClassLists:
+def class_lists(people: BoardPeople, step: Step, language: str) -> ClassLists:
     """Return the lists of a board, as `equigraph classes` writes them."""
-    return replace(division_of_board(people, step).lists, title=people.title)
+    return replace(division_of_board(people, step).lists_in(language), title=people.title)
 
 
-def _report(people: BoardPeople, step: Step, path: Path) -> None:
+def _report(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     if people.directed:  # in words of people, as `equigraph report` does it of classes
         from equigraph.apps.classes.costs import with_costs
 
-        lists = with_costs(division_of_board(people, step)).lists
+        lists = with_costs(division_of_board(people, step)).lists_in(language)
         replace(lists, title=people.title).to_html(path)
         return
     from equigraph.results.from_labels import result_of_labels
@@ -42,16 +42,16 @@ def _report(people: BoardPeople, step: Step, path: Path) -> None:
     replace(result, source={"edges": people.title}).report(path, graph=graph, baseline=False)
 
 
-def _classes(people: BoardPeople, step: Step, path: Path) -> None:
+def _classes(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     """Write the folder that `equigraph classes` writes, packed."""
     from equigraph.apps.classes import save_division
 
     folder = path.with_suffix("")
-    save_division(division_of_board(people, step), folder, title=people.title)
+    save_division(division_of_board(people, step), folder, title=people.title, language=language)
     shutil.make_archive(str(folder), "zip", folder)
 
 
-def _picture(people: BoardPeople, step: Step, path: Path) -> None:
+def _picture(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     from equigraph.apps.report.figures import MAX_DRAWN_NODES as MOST
     from equigraph.plotting import ClusterGraphDisplay, GraphDisplay
 
@@ -60,15 +60,18 @@ def _picture(people: BoardPeople, step: Step, path: Path) -> None:
     make(graph, step.labels).plot(title=people.title).save(path)
 
 
-def _board(people: BoardPeople, step: Step, path: Path) -> None:
+def _board(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     path.write_text(json.dumps(board_to_json(people, step), ensure_ascii=False), encoding="utf-8")
 
 
-WRITERS: dict[str, Callable[[BoardPeople, Step, Path], None]] = {
-    "lists.xlsx": lambda people, step, path: class_lists(people, step).to_xlsx(path),
-    "lists.csv": lambda people, step, path: class_lists(people, step).to_csv(path, excel=","),
-    "lists.html": lambda people, step, path: class_lists(people, step).to_html(path),
-    "door.html": lambda people, step, path: class_lists(people, step).to_html(
+# Each takes the people, the step, the path and the language of the page.
+WRITERS: dict[str, Callable[..., None]] = {
+    "lists.xlsx": lambda people, step, path, language="en": class_lists(people, step, language).to_xlsx(path),
+    "lists.csv": lambda people, step, path, language="en": class_lists(people, step, language).to_csv(
+        path, excel=";" if language == "de" else ","
+    ),
+    "lists.html": lambda people, step, path, language="en": class_lists(people, step, language).to_html(path),
+    "door.html": lambda people, step, path, language="en": class_lists(people, step, language).to_html(
         path, attributes=(), friends=False
     ),
     "classes.zip": _classes,
@@ -76,8 +79,8 @@ WRITERS: dict[str, Callable[[BoardPeople, Step, Path], None]] = {
     "graph.png": _picture,
     "graph.svg": _picture,
     "board.json": _board,
-    "again.py": lambda people, step, path: _write(path, python_lines(people)),
-    "again.sh": lambda people, step, path: _write(path, command_lines(people)),
+    "again.py": lambda people, step, path, language="en": _write(path, python_lines(people)),
+    "again.sh": lambda people, step, path, language="en": _write(path, command_lines(people)),
 }
 
 

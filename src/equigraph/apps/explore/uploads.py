@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from equigraph.apps.classes.attributes import group_columns, is_binned
+from equigraph.apps.classes.messages import text_of
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import UNUSED
 from equigraph.apps.classes.roster.wishes import UnknownNamesError
@@ -122,7 +123,9 @@ def shown_name(name: str) -> str:
     return _NAME.sub("", last).strip()[-100:] or "file"
 
 
-def inspect(path: str, name: str, notify: Any, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def inspect(
+    path: str, name: str, notify: Any, options: Mapping[str, Any] | None = None, language: str = "en"
+) -> dict[str, Any]:
     """Return the first rows of a file, and what its columns are taken for; `options` are those of `read_roster`.
 
     They are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and ``error`` with
@@ -134,11 +137,11 @@ def inspect(path: str, name: str, notify: Any, options: Mapping[str, Any] | None
         return {"kind": "board", "name": name, "people": people.n_people}
     if suffix not in _SHEETS:
         return {"kind": "links", "name": name, "rows": [], "columns": []}
-    with _named(path, name):
-        return _first_rows(path, name, options or {})
+    with _named(path, name, language=language):
+        return _first_rows(path, name, options or {}, language)
 
 
-def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _first_rows(path: str, name: str, options: Mapping[str, Any], language: str) -> dict[str, Any]:
     from equigraph.apps.classes.roster.columns import make_layout
     from equigraph.apps.classes.roster.joining import own_roles
     from equigraph.apps.classes.roster.people import read_people
@@ -165,7 +168,7 @@ def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, A
             for one in layout.columns
         ]
     except RosterError as error:
-        found["error"] = _without_path(str(error), path, name)
+        found["error"] = _without_path(text_of(error, language), path, name)
         first = sheet.rows[0] if sheet.rows else []
         columns = [
             {
@@ -198,6 +201,7 @@ class ReadRequest:
     options: Mapping[str, Any] = field(default_factory=dict)  # of `read_roster`
     people: tuple[str, str] | None = None  # path and name of the table of the people whose links these are
     attribute: str | None = None  # what to spread evenly; of links a column of that table
+    language: str = "en"  # of what is said about it
 
 
 def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
@@ -205,7 +209,7 @@ def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
     path, name = request.path, request.name
     if request.kind == "board":
         return _board(path, name)
-    with _named(path, name), _named(*(request.people or (path, name))):
+    with _named(path, name, language=request.language), _named(*(request.people or (path, name))):
         return _read_people(request), None
 
 
@@ -223,7 +227,8 @@ def preview(request: ReadRequest, number: int | None, notify: Any) -> dict[str, 
 
     table = request.people or (request.path, request.name)
     try:
-        with _named(request.path, request.name, UnknownNamesError), _named(*table, UnknownNamesError):
+        but = UnknownNamesError
+        with _named(request.path, request.name, but, language=request.language), _named(*table, but):
             found = _read_people(request)
     except UnknownNamesError as error:
         unknown = {
@@ -270,14 +275,14 @@ def _board(path: str, name: str) -> tuple[BoardPeople, Step]:
 
 
 @contextmanager
-def _named(path: str, name: str, *but: type[Exception]) -> Iterator[None]:
+def _named(path: str, name: str, *but: type[Exception], language: str = "en") -> Iterator[None]:
     """Call a file in errors (but some) by the name it was sent under, and never say where it lies."""
     try:
         yield
     except but:
         raise
     except EquigraphError as error:
-        raise InputError(_without_path(str(error), path, name)) from None
+        raise InputError(_without_path(text_of(error, language), path, name)) from None
 
 
 def _without_path(text: str, path: str, name: str) -> str:
