@@ -327,4 +327,3 @@ def _changed_counts(before: Division, after: Division, attribute: str) -> str:
             changed.append(f"{value} {listed(now)} (before: {listed(was)})")
     more = f" and {count(len(changed) - _MOST_VALUES, 'more value')}" if len(changed) > _MOST_VALUES else ""
     return ", ".join(changed[:_MOST_VALUES]) + more
-

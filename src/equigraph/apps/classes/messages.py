@@ -30,7 +30,7 @@ def check_language(language: str) -> str:
 
 def words(language: str) -> Mapping[str, str]:
     """Return the headings and single words of lists by what they are for."""
-    return _macros(language)["words"]  # type: ignore[no-any-return]
+    return dict(_macros(language)["words"])
 
 
 def _macros(language: str) -> dict[str, Any]:

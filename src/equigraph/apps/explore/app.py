@@ -305,7 +305,10 @@ class Explorer:
         """Return what is understood of a file that was sent, before a board is made of it."""
         payload = await _payload(request)
         number = payload.get("number")
-        asked = {"request": self._asked(payload, _language(request)), "number": number if isinstance(number, int) else None}
+        asked = {
+            "request": self._asked(payload, _language(request)),
+            "number": number if isinstance(number, int) else None,
+        }
         return JSONResponse(await self.jobs.run("preview", asked))
 
     def _asked(self, payload: dict[str, Any], language: str) -> ReadRequest:

@@ -14,6 +14,7 @@ PUPILS = [
 ]
 PAIRS = [["From", "To"], ["Ada A", "Ben B"], ["Ada A", "Cem C"], ["Ben B", "Ada A"]]
 ROWS = [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]]
+SEVERAL = [["Who", "Friend", "Not with"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "none", ""]]
 NEAR = ["Dorra D", "Cem C"]
 WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
 FORM = [
@@ -33,6 +34,10 @@ FORM = [
         ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"columns": {"To": "not_with"}}, (), {"Ada Ben", "Ada Cem"}),
         ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"sheet": 1, "wishes_sheet": 2}, WISHED, set()),
         ({"Wishes": ROWS, "P": PUPILS}, {}, WISHED, set()),
+        # Both columns of a list of pairs may look like the names.
+        ({"P": PUPILS, "Keep apart": [["Name 1", "Name 2"], *PAIRS[1:]]}, {}, (), {"Ada Ben", "Ada Cem"}),
+        # Several columns of names on a sheet whose own name says nothing.
+        ({"P": PUPILS, "Sheet2": SEVERAL}, {}, (("Ada A", "Ben B"),), {"Ada Cem"}),
         ({"Pupils": PUPILS, "Answers": FORM}, {}, (("Ada A", "Ben B"), ("Ben B", "Ada A")), set()),
         (
             {"P": PUPILS, "Wishes": [*PAIRS, NEAR]},
@@ -56,6 +61,12 @@ def test_sheets_are_joined_by_name(tabs, options, wished, apart, tmp_path):
     ("tabs", "options", "pattern"),
     [
         ({"P": PUPILS, "Tabelle2": PAIRS}, {}, r"'To', names people.*--columns \"To=not_with\" or"),
+        (
+            {"P": PUPILS, "Apart": [["From", "To"], ["Ada", "Ben B"], ["Cem C", "Dora"]]},
+            {},
+            r"2 names are not on the list: 'Ada' .* perhaps 'Ada A'; 'Dora' .*--accept-near",
+        ),
+        ({"P": PUPILS, "Apart": [["a", "b"], ["Kai Q", "Leo R"]]}, {}, "no column with names of the list"),
         ({"P": PUPILS, "Wishes": PAIRS[1:]}, {}, "expected a header above the names"),
         ({"P": PUPILS, "Wishes": [*PAIRS, ["Bob", "Ada A"]]}, {}, r"'Bob' \('Wishes', row 5, column A\)"),
         ({"P": PUPILS, "Q": [["a", "b"], ["c", "d"]]}, {"wishes_sheet": "Q"}, "no column with names of the"),

@@ -274,7 +274,10 @@ def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]
     parts = [column for column in columns if column.role in (FIRST, LAST)]
     if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
         return columns
-    pairs = [(sheet.cell(i, whole[0].place), sheet.cell(i, parts[0].place)) for i in range(row + 1, len(sheet.rows))]
+    pairs = [
+        (sheet.cell(i, whole[0].place), sheet.cell(i, parts[0].place))
+        for i in range(row + 1, len(sheet.rows))
+    ]
     held = [_holds(name, part) for name, part in pairs if name and part]
     if 2 * sum(held) > len(held):
         return columns

@@ -109,7 +109,9 @@ def _joins_itself(table: SheetTable, people: People, is_chosen: bool) -> bool:
         return True
     naming = {one.place for one in layout.of(*LISTS)}
     naming |= {one.column.place for one in find_questions(table, people)}
-    is_list_of_pairs = len(naming) == 1 and not [one for one in layout.of(ATTRIBUTE) if one.place not in naming]
+    is_list_of_pairs = len(naming) == 1 and not [
+        one for one in layout.of(ATTRIBUTE) if one.place not in naming
+    ]
     return is_list_of_pairs or (bool(naming) and not is_chosen)
 
 
@@ -123,7 +125,9 @@ def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
         except RosterError:
             pass  # such as the two columns of names of a list of pairs
     else:
-        header = next((row for row, cells in enumerate(sheet.rows[:_DEPTH]) if sum(map(bool, cells)) > 1), None)
+        header = next(
+            (row for row, cells in enumerate(sheet.rows[:_DEPTH]) if sum(map(bool, cells)) > 1), None
+        )
     if header is None:
         return None
     heads = [tidy(cell) for cell in sheet.rows[header]]
@@ -174,7 +178,10 @@ def _table(
             unknown.append(one)
         if name and person != NOBODY:
             whose[row] = -1 if person is None else person
-    written = {row: name_in(sheet, layout, row) if person < 0 else people.names[person] for row, person in whose.items()}
+    written = {
+        row: name_in(sheet, layout, row) if person < 0 else people.names[person]
+        for row, person in whose.items()
+    }
     kept, repeated = last_answers(sheet, layout, [(name, row) for row, name in written.items()])
     rows = tuple((whose[row], row) for _, row in kept)
     lists = [[one.header, one.role] for one in layout.of(*LISTS)]

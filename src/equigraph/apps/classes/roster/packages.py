@@ -23,6 +23,10 @@ from equigraph.apps.classes.roster.sheet import MAX_CELLS, MAX_UNPACKED, Block, 
 _MAX_PARTS = 5_000
 _MAX_SHARED = 100_000_000
 _LOCAL_HEADER = 30
+_DAMAGE = (
+    *(zipfile.BadZipFile, struct.error, zlib.error, ElementTree.ParseError),
+    *(OSError, ValueError, LookupError, RuntimeError),
+)
 _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
 
 
@@ -51,9 +55,7 @@ def look_into(raw: bytes, source: str) -> Contents:
                 return _look_into_ods(archive, source)
     except SheetError:
         raise
-    except (zipfile.BadZipFile, struct.error, zlib.error, ElementTree.ParseError) as error:
-        raise SheetError.of("damaged", source=source, reason=str(error)) from error
-    except (OSError, ValueError, LookupError, RuntimeError) as error:  # NotImplementedError is one of the last
+    except _DAMAGE as error:
         raise SheetError.of("damaged", source=source, reason=str(error)) from error
     is_numbers = any(name.startswith("Index/") for name in names)
     kind = "numbers_document" if is_numbers else "no_known_sheet"
@@ -66,7 +68,7 @@ def _check_size(archive: zipfile.ZipFile, raw: bytes, source: str) -> None:
     room = MAX_UNPACKED
     for part in parts:
         if part.flag_bits & 1:
-            raise RosterError(f"{source} is protected by a password: save it without one.")
+            raise SheetError.of("password", source=source)
         room -= _unpacked(raw, part, room)
         if room < 0:
             break

@@ -17,7 +17,10 @@ MAX_NAME = 200
 _ERROR_VALUE = re.compile(r"#[A-ZÀ-Ý0-9/]{2,}[!?]?\Z")
 _ZONE = re.compile(r"\s+[A-Z]{3,5}(?:[+-]\d{1,2}(?::?\d{2})?)?\Z|Z\Z|(?<=:\d\d)[+-]\d\d:?\d\d\Z")
 _BEFORE_TIME = re.compile(r"(?<=\d)(?:T|, ?)(?=\d)")
-_DATES = "%Y-%m-%d %Y/%m/%d %d.%m.%Y %d/%m/%Y %m/%d/%Y %m/%d/%y %d/%m/%y %d.%m.%y %d-%m-%Y".split()
+_DATES = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y"),
+    *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%Y"),
+)
 _TIMES = (" %H:%M:%S", " %I:%M:%S %p", " %H:%M", " %I:%M %p", " %H:%M:%S.%f", "")
 
 

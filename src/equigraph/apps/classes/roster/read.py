@@ -195,9 +195,7 @@ def read_sheet(
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
 
 
-def _wanted(
-    path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None
-) -> Sheet:
+def _wanted(path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None) -> Sheet:
     """Return the sheet of wishes that is asked for: of the workbook, or of another file."""
     others = {one.title: one for one in main.others}
     if isinstance(wanted, str) and wanted not in others and Path(wanted).is_file():

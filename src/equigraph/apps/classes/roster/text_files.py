@@ -128,7 +128,5 @@ def _rows(text: str, separator: str, source: str) -> list[list[str]]:
             if len(rows) > 4 * MAX_ROWS:
                 break
     except csv.Error as error:
-        raise SheetError.of(
-            "no_cells_in_row", source=source, row=len(rows) + 1, reason=str(error)
-        ) from error
+        raise SheetError.of("no_cells_in_row", source=source, row=len(rows) + 1, reason=str(error)) from error
     return rows

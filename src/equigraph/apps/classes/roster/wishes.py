@@ -1,4 +1,4 @@
-"""Cells that name other people: friends, people not to be with, people to be with; and columns that have to be asked about."""
+"""Cells that name other people, and columns of such cells that have to be asked about."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class SheetTable:
     def cells(self, column: Column) -> list[tuple[int, str]]:
         """Return the cells of a column that may name somebody, each with the person it is about."""
         texts = [(person, self.sheet.cell(row, column.place)) for person, row in self.rows]
-        return [(person, text) for person, text in texts if text and not is_mark(text) and not is_nobody(text)]
+        return [
+            (person, text) for person, text in texts if text and not is_mark(text) and not is_nobody(text)
+        ]
 
 
 @dataclass(frozen=True)
