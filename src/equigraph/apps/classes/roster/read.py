@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from equigraph._utils.parameters import check_known
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
 from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
-from equigraph.apps.classes.roster.roster import Roster, check_wishes
+from equigraph.apps.classes.roster.roster import WISHES, Roster
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
 from equigraph.apps.classes.roster.vocabulary import (
@@ -23,7 +24,13 @@ from equigraph.apps.classes.roster.vocabulary import (
     is_nobody,
     is_unknown,
 )
-from equigraph.apps.classes.roster.wishes import Named, SheetTable, mentions, raise_questions, read_named
+from equigraph.apps.classes.roster.wishes import (
+    NamedPairs,
+    SheetTable,
+    mentions,
+    raise_questions,
+    read_named,
+)
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
 
 _SHOWN = 5
@@ -108,30 +115,37 @@ def read_roster(
     >>> roster.graph("Gender")
     Graph(3 nodes, 2 edges, 'Gender': 2 groups)
     """
-    check_wishes(wishes)
-    main, people, tables, notes = read_tables(
-        path,
-        columns=columns,
-        encoding=encoding,
-        accept_near=accept_near,
-        sheet=sheet,
-        wishes_sheet=wishes_sheet,
-        names=names,
-    )
+    check_known("wishes", wishes, WISHES)
+    meant = names or {}
+    cells = read_sheet(path, encoding=encoding, sheet=sheet)
+    layout = make_layout(cells, own_roles(cells, columns))
+    check_cells(cells, layout)
+    people = read_people(cells, layout)
+    wanted = None if wishes_sheet is None else _wanted(path, cells, wishes_sheet, encoding)
+    further, left_out = join_tables(cells, people, wanted, columns, accept_near, meant, sheet is not None)
+    main = SheetTable(cells, layout, tuple(enumerate(people.rows)))
+    tables = [main, *further]
     for table in tables:
+        check_cells(table.sheet, table.layout)
         raise_questions(table, people)
-    named = read_named(tables, people, accept_near, names or {})
-    _check_contradictions(main.sheet, people, named)
+    pairs, on_names = read_named(tables, people, accept_near, meant)
+    _check_contradictions(cells, people, pairs)
     attributes, on_attributes = _attributes(tables, people)
-    notes += [
+    notes = (
+        *cells.notes,
+        *layout.notes,
+        *(column.note for column in layout.columns),
+        *people.notes,
+        *(note for table in further for note in table.notes),
+        *left_out,
         *on_attributes,
-        *named.notes,
+        *on_names,
         *mentions(main, people),
         *_notes_on_blanks(people, attributes),
-        *_notes_on_wishes(people, named, wishes),
-    ]
+        *_notes_on_wishes(people, pairs, wishes),
+    )
     friends, apart, together = (
-        tuple((people.names[one], people.names[other]) for one, other in named.pairs[role])
+        tuple((people.names[one], people.names[other]) for one, other in pairs[role])
         for role in (FRIENDS, APART, TOGETHER)
     )
     return Roster(
@@ -143,43 +157,10 @@ def read_roster(
         fixed=_fixed(tables, people),
         wishes=wishes,
         bins=dict(bins or {}),
-        columns=main.layout.columns,
-        notes=tuple(notes),
+        columns=layout.columns,
+        notes=notes,
         source=Path(path).name,
     )
-
-
-def read_tables(
-    path: str | os.PathLike[str],
-    *,
-    columns: ColumnRoles | None = None,
-    encoding: str | None = None,
-    accept_near: bool = False,
-    sheet: str | int | None = None,
-    wishes_sheet: str | int | None = None,
-    names: Mapping[str, str | None] | None = None,
-) -> tuple[SheetTable, People, list[SheetTable], list[Note]]:
-    """Return the sheet with the people, these, all sheets about them, and what was guessed; see `read_roster`."""
-    cells = read_sheet(path, encoding=encoding, sheet=sheet)
-    layout = make_layout(cells, own_roles(cells, columns))
-    check_cells(cells, layout)
-    people = read_people(cells, layout)
-    wanted = None if wishes_sheet is None else _wanted(path, cells, wishes_sheet, encoding)
-    further, left_out = join_tables(
-        cells, people, wanted, columns, accept_near, names or {}, is_chosen=sheet is not None
-    )
-    for table in further:
-        check_cells(table.sheet, table.layout)
-    main = SheetTable(cells, layout, tuple(enumerate(people.rows)))
-    notes = [
-        *cells.notes,
-        *layout.notes,
-        *(column.note for column in layout.columns),
-        *people.notes,
-        *(note for table in further for note in table.notes),
-        *left_out,
-    ]
-    return main, people, [main, *further], notes
 
 
 def read_sheet(
@@ -228,10 +209,10 @@ def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...
     return tuple({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
 
 
-def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
+def _check_contradictions(sheet: Sheet, people: People, pairs: NamedPairs) -> None:
     """Raise SheetError if two people are to be together and apart."""
-    apart = {frozenset(pair): at for pair, at in named.pairs[APART].items()}
-    for pair, at in named.pairs[TOGETHER].items():
+    apart = {frozenset(pair): at for pair, at in pairs[APART].items()}
+    for pair, at in pairs[TOGETHER].items():
         other = apart.get(frozenset(pair))
         if other is not None:
             both = [people.names[one] for one in pair]
@@ -285,8 +266,8 @@ def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...
     return notes
 
 
-def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[Note]:
-    friends = named.pairs[FRIENDS]
+def _notes_on_wishes(people: People, pairs: NamedPairs, wishes: str) -> list[Note]:
+    friends = pairs[FRIENDS]
     notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
@@ -294,7 +275,7 @@ def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[Note]:
         nobody = len(people.names) - len({one for one, _ in friends})
         if nobody:
             notes.append(note("no_wish", n=nobody))
-    for one, other in named.pairs[APART]:
+    for one, other in pairs[APART]:
         if (one, other) in friends or (other, one) in friends:
             notes.append(note("apart_wished", one=people.names[one], other=people.names[other]))
     return notes

@@ -22,12 +22,6 @@ WISHES = ("any", "mutual", "ranked")
 RANKS = (3.0, 2.0, 1.0)
 
 
-def check_wishes(wishes: str) -> str:
-    """Return which wishes count, or raise ParameterError."""
-    check_known("wishes", wishes, WISHES)
-    return wishes
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Roster:
     """People, what is known of them, and whom they wish to be with.
@@ -84,7 +78,7 @@ class Roster:
     _wished: dict[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        check_wishes(self.wishes)
+        check_known("wishes", self.wishes, WISHES)
         self._check()
         if self.wishes == "mutual":
             given = set(self.friends)

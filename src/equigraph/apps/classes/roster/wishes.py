@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note
@@ -26,6 +26,8 @@ from equigraph.apps.classes.roster.vocabulary import (
 )
 from equigraph.exceptions import ParameterError
 
+# By role, pairs of people in the order of the sheet, and where they stand.
+NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
 _MAX_UNKNOWN = 200
 _SHOWN = 40  # names that are not on the list, in one message
 _LINES = re.compile(r"[;\n|]|\s+(?=\d{1,2}[.)]\s)")
@@ -90,24 +92,16 @@ class UnknownNamesError(SheetError):
     unknown: list[tuple[Unknown, tuple[str, ...]]]
 
 
-@dataclass
-class Named:
-    """Who names whom."""
-
-    # By role: pairs of people in the order of the sheet, and where they stand.
-    pairs: dict[str, dict[tuple[int, int], dict[str, Any]]]
-    notes: list[Note] = field(default_factory=list)  # what was taken for something else than it says
-
-
 def read_named(
     tables: Sequence[SheetTable], people: People, accept: bool, meant: Mapping[str, str | None]
-) -> Named:
-    """Return who names whom in the columns of lists.
+) -> tuple[NamedPairs, list[Note]]:
+    """Return who names whom in the columns of lists, and notes on what was taken for something else than it says.
 
     A name that is not on the list is an error, unless `meant` says whose it is (None: nobody's), or `accept` is true
     and only one name comes near.
     """
-    named = Named({role: {} for role in LISTS})
+    pairs: NamedPairs = {role: {} for role in LISTS}
+    notes: list[Note] = []
     unknown = [one for table in tables for one in table.unknown]
     blanks: Counter[str] = Counter()
     for table in tables:
@@ -118,20 +112,20 @@ def read_named(
                     blanks[text if any(map(str.isalnum, text)) else "-"] += 1
                 for part in names_in(text, people):
                     one = Unknown(part, person, column, row, table.sheet)
-                    found = find_person(one, people, meant, accept, named.notes)
+                    found = find_person(one, people, meant, accept, notes)
                     if found is None:
                         unknown.append(one)
                     elif found == person:
                         raise SheetError.of("own_row", at=one.at, name=people.names[found])
                     elif found != NOBODY:
-                        named.pairs[column.role].setdefault((person, found), one.at)
+                        pairs[column.role].setdefault((person, found), one.at)
     if unknown:
         raise _unknown_names(unknown, people, accept)
     if dashes := blanks.pop("-", 0):
-        named.notes.append(note("dashes", n=dashes))
+        notes.append(note("dashes", n=dashes))
     if blanks:
-        named.notes.append(note("nobody", words=[list(pair) for pair in blanks.most_common()]))
-    return named
+        notes.append(note("nobody", words=[list(pair) for pair in blanks.most_common()]))
+    return pairs, notes
 
 
 def find_person(
