@@ -209,7 +209,8 @@ def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
     path, name = request.path, request.name
     if request.kind == "board":
         return _board(path, name)
-    with _named(path, name, language=request.language), _named(*(request.people or (path, name))):
+    table, language = request.people or (path, name), request.language
+    with _named(path, name, language=language), _named(*table, language=language):
         return _read_people(request), None
 
 
@@ -225,10 +226,12 @@ def preview(request: ReadRequest, number: int | None, notify: Any) -> dict[str, 
     """Return what is understood of a file before a board is made of it, or whom its unknown names may mean."""
     from equigraph.apps.explore.steps import first_step
 
-    table = request.people or (request.path, request.name)
+    table, but, language = request.people or (request.path, request.name), UnknownNamesError, request.language
     try:
-        but = UnknownNamesError
-        with _named(request.path, request.name, but, language=request.language), _named(*table, but):
+        with (
+            _named(request.path, request.name, but, language=language),
+            _named(*table, but, language=language),
+        ):
             found = _read_people(request)
     except UnknownNamesError as error:
         unknown = {

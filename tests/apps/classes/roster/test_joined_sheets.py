@@ -14,6 +14,7 @@ PUPILS = [
 ]
 PAIRS = [["From", "To"], ["Ada A", "Ben B"], ["Ada A", "Cem C"], ["Ben B", "Ada A"]]
 ROWS = [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]]
+THREE = [["Who", "Not with 1", "Not with 2"], ["Ada A", "Ben B", "Cem C"]]
 SEVERAL = [["Who", "Friend", "Not with"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "none", ""]]
 NEAR = ["Dorra D", "Cem C"]
 WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
@@ -36,6 +37,14 @@ FORM = [
         ({"Wishes": ROWS, "P": PUPILS}, {}, WISHED, set()),
         # Both columns of a list of pairs may look like the names.
         ({"P": PUPILS, "Keep apart": [["Name 1", "Name 2"], *PAIRS[1:]]}, {}, (), {"Ada Ben", "Ada Cem"}),
+        # All people of a row are to be apart from each other where only the name of the sheet says so.
+        (
+            {"P": PUPILS, "Apart": [["A", "B", "C"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Dora D", ""]]},
+            {},
+            (),
+            {"Ada Ben", "Ada Cem", "Ben Cem", "Ben Dora"},
+        ),
+        ({"P": PUPILS, "Sheet2": THREE}, {}, (), {"Ada Ben", "Ada Cem"}),
         # Several columns of names on a sheet whose own name says nothing.
         ({"P": PUPILS, "Sheet2": SEVERAL}, {}, (("Ada A", "Ben B"),), {"Ada Cem"}),
         ({"Pupils": PUPILS, "Answers": FORM}, {}, (("Ada A", "Ben B"), ("Ben B", "Ada A")), set()),

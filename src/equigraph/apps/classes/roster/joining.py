@@ -10,6 +10,7 @@ from equigraph.apps.classes.roster.columns import Column, ColumnRoles, SheetLayo
 from equigraph.apps.classes.roster.people import People, last_answers, name_in, same
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import (
+    APART,
     ATTRIBUTE,
     FRIENDS,
     LISTS,
@@ -95,9 +96,15 @@ def join_tables(
                 raise SheetError.of("no_key", source=sheet.source)
             notes.append(note("sheet_without_names", sheet=sheet.title))
             continue
-        table = _guessed_table(sheet, people, key, columns, is_wanted)
+        table = _table(sheet, people, {**key, **_given(sheet, columns)}, accept, meant_names)
+        roles = tuple(_with_role(table, one, people, is_wanted) for one in table.layout.columns)
+        told = zip(roles, table.layout.columns, strict=True)
+        grouped = frozenset(one.place for one, before in told if one.role == APART != before.role)
+        table = replace(table, layout=replace(table.layout, columns=roles), grouped=grouped)
         if is_wanted or _joins_itself(table, people, is_chosen):
-            tables.append(_table(table, people, accept, meant_names))
+            lists = [[one.header, one.role] for one in table.layout.of(*LISTS)]
+            joined = note("sheet_joined", sheet=sheet.title, n_rows=len(table.rows), columns=lists)
+            tables.append(replace(table, notes=(joined, *table.notes)))
         else:
             notes.append(note("sheet_not_joined", sheet=sheet.title))
     return tables, notes
@@ -149,44 +156,32 @@ def _are_people(names: Sequence[str], find: Callable[[str], int | None]) -> bool
     return found > 0 and found >= HALF * len(filled)
 
 
-def _guessed_table(
-    sheet: Sheet, people: People, key: dict[str, str], columns: ColumnRoles | None, is_wanted: bool
-) -> SheetTable:
-    """Return a further sheet with the rows about people of the list, in whatever spelling."""
-    given = {name: role for name, role in (columns or {}).items() if tidy(name) in _headers(sheet)}
-    layout = make_layout(sheet, {**key, **given})
-    names = enumerate(_names(sheet, layout), start=layout.header + 1)
-    rows = tuple((person, row) for row, name in names if (person := meant(name, people)) is not None)
-    table = SheetTable(sheet, layout, rows)
-    roles = tuple(_with_role(table, one, people, is_wanted) for one in layout.columns)
-    return replace(table, layout=replace(layout, columns=roles))
+def _given(sheet: Sheet, columns: ColumnRoles | None) -> ColumnRoles:
+    """Return the roles that were given for headers of a sheet."""
+    return {name: role for name, role in (columns or {}).items() if tidy(name) in _headers(sheet)}
 
 
 def _table(
-    guessed: SheetTable, people: People, accept: bool, meant_names: Mapping[str, str | None]
+    sheet: Sheet, people: People, roles: ColumnRoles, accept: bool, meant_names: Mapping[str, str | None]
 ) -> SheetTable:
-    """Return a further sheet with the people of all its rows."""
-    sheet, layout = guessed.sheet, guessed.layout
+    """Return a further sheet with the people of its rows."""
+    layout = make_layout(sheet, roles)
     own = layout.of(*NAMES)[0]
     notes: list[Note] = []
     whose: dict[int, int] = {}  # by row; -1 where that is not known yet
+    written: list[tuple[str, int]] = []
     unknown: list[Unknown] = []
     for row, name in enumerate(_names(sheet, layout), start=layout.header + 1):
         one = Unknown(name, -1, own, row, sheet)
-        person = find_person(one, people, meant_names, accept, notes)
-        if name and person is None:
+        person = find_person(one, people, meant_names, accept, notes) if name else NOBODY
+        if person is None:
             unknown.append(one)
-        if name and person != NOBODY:
+        if person != NOBODY:
             whose[row] = -1 if person is None else person
-    written = {
-        row: name_in(sheet, layout, row) if person < 0 else people.names[person]
-        for row, person in whose.items()
-    }
-    kept, repeated = last_answers(sheet, layout, [(name, row) for row, name in written.items()])
+            written.append((name if person is None else people.names[person], row))
+    kept, repeated = last_answers(sheet, layout, written)
     rows = tuple((whose[row], row) for _, row in kept)
-    lists = [[one.header, one.role] for one in layout.of(*LISTS)]
-    joined = note("sheet_joined", sheet=sheet.title, n_rows=len(rows), columns=lists)
-    return SheetTable(sheet, layout, rows, (joined, *repeated, *notes), tuple(unknown))
+    return SheetTable(sheet, layout, rows, (*repeated, *notes), tuple(unknown))
 
 
 def _with_role(table: SheetTable, column: Column, people: People, is_wanted: bool) -> Column:
@@ -210,5 +205,6 @@ def _with_role(table: SheetTable, column: Column, people: People, is_wanted: boo
         if title_role in LISTS:
             return replace(column, role=title_role)
         return replace(column, role=FRIENDS) if is_wanted else column
-    repeats = len({person for person, _ in table.rows}) < len(table.rows)
+    known = [person for person, _ in table.rows if person >= 0]
+    repeats = len(set(known)) < len(known)
     return replace(column, role=UNUSED) if repeats else column

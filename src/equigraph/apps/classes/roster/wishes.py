@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note
@@ -49,6 +50,8 @@ class SheetTable:
     rows: tuple[tuple[int, int], ...]  # person and row; -1 for a person who is not on the list
     notes: tuple[Note, ...] = ()
     unknown: tuple[Unknown, ...] = ()  # whose rows these are
+    # Columns whose people are to be apart from each other too, as only the name of the sheet says what they are.
+    grouped: frozenset[int] = frozenset()
 
     def cells(self, column: Column) -> list[tuple[int, str]]:
         """Return the cells of a column that may name somebody, each with the person it is about."""
@@ -106,6 +109,7 @@ def read_named(
     blanks: Counter[str] = Counter()
     for table in tables:
         for person, row in table.rows:
+            group: list[tuple[int, Unknown]] = []
             for column in table.layout.of(*LISTS):
                 text = table.sheet.cell(row, column.place)
                 if is_nobody(text) and people.find(text) is None:
@@ -119,6 +123,10 @@ def read_named(
                         raise SheetError.of("own_row", at=one.at, name=people.names[found])
                     elif found != NOBODY:
                         pairs[column.role].setdefault((person, found), one.at)
+                        group += [(found, one)] * (column.place in table.grouped)
+            for (first, one), (second, other) in combinations(group, 2):
+                if one.column != other.column and first != second:
+                    pairs[APART].setdefault((first, second), other.at)
     if unknown:
         raise _unknown_names(unknown, people, accept)
     if dashes := blanks.pop("-", 0):
