@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import string
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from equigraph._utils.text import count
+from equigraph._utils.files import atomic_path
+from equigraph._utils.records import harmless
+from equigraph._utils.text import count, shown
 from equigraph.apps.classes.messages import check_language, say, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import folded
-from equigraph.exceptions import RosterError
+from equigraph.exceptions import ParameterError, RosterError
 
 MAX_CLASS_NAME = 60
 
@@ -251,9 +254,32 @@ class ClassLists:
             Write what Excel opens by a double click: with a byte order mark, and with semicolons, or the separator
             that is given (``","`` where Excel speaks English).
         """
-        from equigraph.apps.classes.table import write_table
+        separator = {True: ";", False: ","}[excel] if isinstance(excel, bool) else excel
+        if separator not in (",", ";", "\t"):
+            raise ParameterError(f"excel={excel!r}: expected True, False, or a separator: ',', ';' or a tab.")
+        encoding, line_end = ("utf-8-sig", "\r\n") if excel else ("utf-8", "\n")
+        with atomic_path(path) as partial, partial.open("w", encoding=encoding, newline="") as stream:
+            writer = csv.writer(stream, delimiter=separator, lineterminator=line_end)
+            for row in self._rows(self.chosen(attributes)):
+                writer.writerow([harmless(shown(cell)) for cell in row])
 
-        write_table(self, path, self.chosen(attributes), excel)
+    def _rows(self, attributes: list[str]) -> list[list[str]]:
+        """Return the header and one row per person, class by class."""
+        words = self.words
+        rows = [[words["class"], words["name"], *attributes, words["here"], words["elsewhere"]]]
+        for number, class_name in enumerate(self.class_names):
+            for name in self.members(number):
+                values = [self.value(name, attribute) for attribute in attributes]
+                rows.append([class_name, name, *values, self.here_text(name), self.elsewhere_text(name)])
+        return rows
+
+    def here_text(self, name: str) -> str:
+        """Return the friends of a person in the same class, for a cell."""
+        return ", ".join(self.friends_here(name))
+
+    def elsewhere_text(self, name: str) -> str:
+        """Return the friends of a person in other classes, for a cell."""
+        return ", ".join(f"{other} ({where})" for other, where in self.friends_elsewhere(name))
 
     def save(self, folder: str | os.PathLike[str], *, excel: bool | str = False) -> list[Path]:
         """Write classes.xlsx, classes.html and classes.csv into a folder, and return their paths."""

@@ -9,7 +9,6 @@ from typing import Any
 from equigraph._utils.files import write_text
 from equigraph._utils.templates import render
 from equigraph.apps.classes.lists import ClassLists
-from equigraph.apps.classes.table import elsewhere_text, friends_text
 from equigraph.apps.classes.workbook import countable, no_friend
 
 _MAX_ATTRIBUTES = 4
@@ -84,7 +83,7 @@ def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[s
     texts = [[name, *(lists.value(name, attribute) for attribute in attributes)] for name in members]
     heads = [lists.words["name"], *attributes]
     fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
-    named = [(friends_text(lists, name), elsewhere_text(lists, name)) for name in members] if friends else []
+    named = [(lists.here_text(name), lists.elsewhere_text(name)) for name in members] if friends else []
     # A browser parts the width that is left by the longest text of each column.
     longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
     share = longest[0] / sum(longest)

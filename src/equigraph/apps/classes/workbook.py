@@ -11,7 +11,6 @@ from equigraph._utils.files import atomic_path
 from equigraph._utils.records import harmless
 from equigraph._utils.text import shown
 from equigraph.apps.classes.lists import ClassLists
-from equigraph.apps.classes.table import elsewhere_text, friends_text
 
 _FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
 _MAX_SHEET_NAME = 31
@@ -207,7 +206,7 @@ def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[s
 
 def _cells(lists: ClassLists, name: str, attributes: list[str]) -> list[str]:
     values = [lists.value(name, attribute) for attribute in attributes]
-    return [name, *values, friends_text(lists, name) or no_friend(lists, name), elsewhere_text(lists, name)]
+    return [name, *values, lists.here_text(name) or no_friend(lists, name), lists.elsewhere_text(name)]
 
 
 def no_friend(lists: ClassLists, name: str) -> str:
