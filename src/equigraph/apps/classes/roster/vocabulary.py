@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from functools import lru_cache
 from importlib import resources
 
 NAME, FIRST, MIDDLE, LAST = "name", "first_name", "middle_name", "last_name"
@@ -99,6 +100,7 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", folded(text)))
 
 
+@lru_cache(maxsize=4096)
 def role_of(header: str) -> str | None:
     """Return what a header is taken for, or None if that is not certain.
 
