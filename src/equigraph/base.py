@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -23,6 +22,7 @@ from equigraph._utils.callbacks import Notifier, Progress, ProgressLog, TimeLimi
 from equigraph._utils.numbering import size_order
 from equigraph._utils.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph._utils.randomness import as_seed
+from equigraph._utils.records import frame_of
 from equigraph._utils.sizes import proposed_bounds, small_clusters, small_words
 from equigraph._utils.text import GIVE_GROUPS, NO_GROUPS, count
 from equigraph.exceptions import (
@@ -33,7 +33,6 @@ from equigraph.exceptions import (
     InfeasibleError,
     ParameterError,
     SmallClusterWarning,
-    require,
     warn,
 )
 from equigraph.graph import Graph, as_graph
@@ -47,8 +46,6 @@ from equigraph.stores.blocks import BlockGraph
 # Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
 # where the nodes times that square times the passes are more than some ten minutes of one core.
 SMALLEST_MEAN, MOST_SQUARES = 10, 1e12
-# What says of which groups nodes are: columns, mappings, frames of any library, arrays.
-SensitiveFeatures = Any
 
 
 @dataclass(frozen=True)
@@ -126,12 +123,10 @@ class Clustering:
 class DialLabels(NamedTuple):
     """Output of a method that searches its whole dial at once; clusters may have any numbers."""
 
-    labels: Sequence[
-        NDArray
-    ]  # one for each value of the dial, in their order; fewer where the method was stopped
-    front: Sequence[
-        NDArray
-    ]  # all labels found that no others dominate in modularity and the measure of the notion
+    # One for each value of the dial, in their order; fewer where the method was stopped.
+    labels: Sequence[NDArray]
+    # All labels found that no others dominate in modularity and the measure of the notion.
+    front: Sequence[NDArray]
 
 
 class GraphClusterer(ClusterMixin, BaseEstimator):
@@ -171,7 +166,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     # Whether a method implements `_fit_together`, for many seeds and values of the dial.
     _shares_fits: ClassVar[bool] = False
 
-    def fit(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> Self:
+    def fit(self, X: Any, y: None = None, *, sensitive_features: Any = None) -> Self:
         """Cluster the graph.
 
         Parameters
@@ -200,7 +195,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return self._finish(problem, self._fit(problem))
 
     def fit_predict(
-        self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None, **options: Any
+        self, X: Any, y: None = None, *, sensitive_features: Any = None, **options: Any
     ) -> NDArray:
         """Cluster the graph and return the labels; see `fit`, which may take further options."""
         return self.fit(X, sensitive_features=sensitive_features, **options).labels_
@@ -357,29 +352,30 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
 
     def _finish(self, problem: Problem, clustering: Clustering) -> Self:
         """Number the clusters by size and set the fitted attributes."""
-        membership: NDArray | sparse.csr_array
-        interaction: NDArray | sparse.csr_array | None
+        membership: Any
+        n_clusters = getattr(self, "n_clusters", None)
         if clustering.membership is None:
             assert clustering.labels is not None
-            n_clusters = self._n_columns(clustering)
-            order = np.arange(n_clusters)
+            n_columns = int(clustering.labels.max()) + 1 if n_clusters is None else int(n_clusters)
+            order = np.arange(n_columns)
             if not clustering.keeps_numbers:
-                order = size_order(clustering.labels, n_clusters)
+                order = size_order(clustering.labels, n_columns)
             labels = np.argsort(order)[clustering.labels]
-            membership = indicator(labels, n_clusters)
+            membership = indicator(labels, n_columns)
         else:
             membership, order = _by_size(clustering.membership)
             labels = membership.argmax(axis=1)
         if clustering.interaction is not None:
-            interaction = clustering.interaction[np.ix_(order, order)]
+            interaction: Any = clustering.interaction[np.ix_(order, order)]
         else:
             interaction = interaction_of(problem.graph, labels, membership.shape[1])
         # As many clusters as come out may be nearly as many as nodes, and then these would be n x n.
-        if getattr(self, "n_clusters", None) is not None:
-            membership, interaction = _dense(membership), _dense(interaction)
-        self.labels_ = labels
-        self.membership_ = membership
-        self.interaction_ = interaction
+        if n_clusters is not None:
+            membership, interaction = (
+                matrix.toarray() if sparse.issparse(matrix) else matrix
+                for matrix in (membership, interaction)
+            )
+        self.labels_, self.membership_, self.interaction_ = labels, membership, interaction
         self.n_nonempty_clusters_ = int(np.unique(labels).size)
         for attribute, value in clustering.attributes.items():
             setattr(self, attribute, value)
@@ -389,28 +385,18 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 f"have a node.{self._empty_clusters_hint()}",
                 EmptyClusterWarning,
             )
-        self._tell_small_clusters(membership.shape[1])
-        return self
-
-    def _tell_small_clusters(self, n_clusters: int) -> None:
-        sizes = np.bincount(self.labels_, minlength=n_clusters)
+        sizes = np.bincount(labels, minlength=membership.shape[1])
         small = small_clusters(sizes, self.get_params(deep=False)) if self._warns_of_small else sizes[:0]
         if small.size:
-            bounds = f"size_bounds={proposed_bounds(self.labels_.size, n_clusters)}"
+            bounds = f"size_bounds={proposed_bounds(labels.size, sizes.size)}"
             how = bounds if "size_bounds" in self._parameters else f"FairPartition with {bounds}"
             words = f"{small_words(sizes, small)}, which nobody asked for: {how} keeps clusters larger."
             warn(f"{type(self).__name__}: {words}", SmallClusterWarning)
+        return self
 
     def _empty_clusters_hint(self) -> str:
         """Return a sentence, with a leading space, on what to do about empty clusters."""
         return ""
-
-    def _n_columns(self, clustering: Clustering) -> int:
-        n_clusters = getattr(self, "n_clusters", None)
-        if n_clusters is None:
-            assert clustering.labels is not None
-            return int(clustering.labels.max()) + 1
-        return int(n_clusters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -453,16 +439,11 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
             f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
             f"a frame needs n_clusters."
         )
-    require(kind, extra=None, purpose=f"A {kind} table")
     columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))
-    frame: Any = nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]
+    frame = frame_of(columns, kind)  # type: ignore[arg-type]
     if kind == "pandas" and hasattr(getattr(X, "index", None), "to_numpy") and len(X) == len(frame):
         frame.index = X.index
     return frame
-
-
-def _dense(matrix: Any) -> NDArray:
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
 def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:

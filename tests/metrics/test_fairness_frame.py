@@ -20,8 +20,8 @@ from equigraph.metrics import (
     mouflon_balance_score,
     normalized_balance_score,
 )
-from equigraph.metrics.audit.tables import TABLE_SCORES, random_tables
-from equigraph.metrics.balance import cluster_normalized_balances
+from equigraph.metrics.audit_samples import TABLE_SCORES, random_tables
+from equigraph.metrics.notions import NORMALIZED
 
 pd = pytest.importorskip("pandas")
 
@@ -96,7 +96,7 @@ def test_by_cluster_is_counted(seed):
         lost = sum(A[i].any() and not A[i][own].any() for i in np.flatnonzero(own))
         assert table.loc[cluster, "without_link"] == lost
     counts = pd.crosstab(labels, features["gender"])
-    assert table["NB gender"].tolist() == cluster_normalized_balances(counts.to_numpy()).tolist()
+    assert table["NB gender"].tolist() == NORMALIZED.cluster_scores(counts.to_numpy()).tolist()
     assert frame.composition("gender").counts.tolist() == counts.to_numpy().tolist()
 
 

@@ -1,4 +1,4 @@
-"""Modularity against networkx, igraph and the definition."""
+"""Modularity against networkx, igraph and the definition; cuts, further scores and shares of links against loops."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import equigraph as eg
 from equigraph.exceptions import ParameterError
-from equigraph.metrics import group_modularity_scores, modularity_score, quality
+from equigraph.metrics import (
+    conductance_score,
+    evaluate,
+    group_modularity_scores,
+    modularity_score,
+    normalized_cut_score,
+    proportional_balance_score,
+    quality,
+)
+from equigraph.metrics.quality import share_inside
 from tests.optional import optional
 
 igraph = optional("igraph")
@@ -106,7 +116,7 @@ def test_group_modularity_is_the_definition_and_sums_to_modularity(seed, weighte
 @pytest.mark.parametrize("limit", [1, 3, 100])
 def test_row_blocks_cover_every_row_once(limit):
     indptr = np.array([0, 0, 5, 5, 6, 8, 8], dtype=np.int32)
-    blocks = list(quality._row_blocks(indptr, limit))
+    blocks = list(quality.row_blocks(indptr, limit))
     assert [row for start, stop in blocks for row in range(start, stop)] == list(range(6))
     assert all(indptr[stop] - indptr[start] <= limit or stop - start == 1 for start, stop in blocks)
 
@@ -121,3 +131,102 @@ def test_wrong_arguments_are_named():
         modularity_score(A, np.full(15, np.nan))
     with pytest.raises(ParameterError, match="one-dimensional"):
         modularity_score(A, np.zeros((15, 2)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.booleans(), st.integers(2, 5))
+def test_cuts_are_the_definition(seed, weighted, k):
+    A = random_graph(seed, weighted=weighted)
+    labels = np.random.default_rng(seed).permutation(np.arange(len(A)) % k)
+    cuts = [A[labels == c][:, labels != c].sum() for c in range(k)]
+    volumes = [A[labels == c].sum() for c in range(k)]
+    ncut = sum(cut / volume for cut, volume in zip(cuts, volumes, strict=True) if volume)
+    each = [
+        cut / min(volume, A.sum() - volume) if min(volume, A.sum() - volume) else 0.0
+        for cut, volume in zip(cuts, volumes, strict=True)
+    ]
+    graph = sparse.csr_array(A)
+    assert normalized_cut_score(graph, labels) == pytest.approx(ncut)
+    assert conductance_score(graph, labels) == pytest.approx(np.mean(each))
+    assert conductance_score(graph, labels, average="max") == pytest.approx(max(each))
+
+
+def test_conductance_is_that_of_networkx():
+    graph = nx.karate_club_graph()
+    parts = nx.community.louvain_communities(graph, seed=0)
+    expected = [nx.conductance(graph, part, weight="weight") for part in parts]
+    assert conductance_score(graph, parts) == pytest.approx(np.mean(expected))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("xyz")), min_size=2, max_size=30))
+def test_proportional_balance_is_the_definition(pairs):
+    labels, groups = map(np.array, zip(*pairs, strict=True))
+    scores, sizes = [], []
+    for cluster in sorted(set(labels.tolist())):
+        members = groups[labels == cluster]
+        ratios = []
+        for group in sorted(set(groups.tolist())):
+            share, whole = np.mean(members == group), np.mean(groups == group)
+            ratios.append(min(share / whole, whole / share) if share else 0.0)
+        scores.append(min(ratios))
+        sizes.append(members.size)
+    options = {"sensitive_features": groups}
+    assert proportional_balance_score(labels, **options) == pytest.approx(np.mean(scores))
+    assert proportional_balance_score(labels, **options, average="min") == pytest.approx(min(scores))
+    weighted = proportional_balance_score(labels, **options, average="weighted")
+    assert weighted == pytest.approx(np.average(scores, weights=sizes))
+
+
+def test_evaluate_computes_further_scores_by_name():
+    graph = nx.barbell_graph(4, 0)
+    labels, groups = [0] * 4 + [1] * 4, list("xyxyxyxy")
+    found = evaluate(
+        graph, labels, sensitive_features=groups, further=["ncut", "conductance", "PB", "min_PB"]
+    )
+    assert found["ncut"] == pytest.approx(2 / 13)
+    assert found["conductance"] == pytest.approx(1 / 13)
+    assert found["PB"] == found["min_PB"] == 1.0
+    assert "ncut" not in evaluate(graph, labels)
+    with pytest.raises(ParameterError, match="further='cut'"):
+        evaluate(graph, labels, further=["cut"])
+
+
+def naive_shares(A, labels):
+    clusters = sorted(set(labels))
+    shares = np.zeros((len(labels), len(clusters)))
+    for i in range(len(labels)):
+        degree = A[i].sum()
+        for place, cluster in enumerate(clusters):
+            inside = sum(A[i, j] for j in range(len(labels)) if labels[j] == cluster)
+            shares[i, place] = inside / degree if degree else 0
+    return shares
+
+
+def test_shares_are_those_of_a_loop():
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((12, 12)) * (rng.random((12, 12)) < 0.3), 1)
+    A[:, 3] = A[3] = 0
+    A = A + A.T
+    labels = rng.choice(list("abc"), 12)
+    found = eg.metrics.link_shares(A, labels)
+    assert found == pytest.approx(naive_shares(A, labels))
+    assert found[3].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "share"),
+    [([0, 0, 1, 1], 0.75), ([0, 0, 0, 0], 1.0), ([0, 1, 0, 1], 0.0), ([0, 1, 1, 0], 0.25)],
+)
+def test_share_inside(labels, share):
+    weights = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 2], [0, 0, 2, 0]])
+    for dtype in (np.int8, np.float32, bool):
+        A = sparse.csr_array(weights.astype(dtype))
+        expected = share if dtype is not bool else {0.75: 2 / 3, 0.25: 1 / 3}.get(share, share)
+        assert share_inside(A, np.array(labels)) == pytest.approx(expected)
+
+
+def test_share_inside_without_links_and_of_many_small_integers():
+    assert np.isnan(share_inside(sparse.csr_array((2, 2)), np.array([0, 0])))
+    complete = np.full((20, 20), 100, dtype=np.int8)
+    assert share_inside(sparse.csr_array(complete), np.arange(20) % 2) == 0.5

@@ -1,4 +1,4 @@
-"""The scores at once, sizes and composition."""
+"""The scores at once, also for searches of scikit-learn, sizes and composition, and what is shown of a large table."""
 
 import dataclasses
 
@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from equigraph import metrics
 from equigraph.exceptions import ParameterError
+from equigraph.graph import Graph
 from equigraph.graph.groups import AttributeOptions, encode_attributes
+from equigraph.metrics import ClusteringScorer, composition, evaluate
+from equigraph.metrics.summary import capped
 
 FAST = settings(max_examples=40, deadline=None)
 
@@ -125,3 +130,100 @@ def test_several_attributes_have_a_mean_a_least_and_their_own():
         {"Q": 0.5, "B": 0.75, "NB": 0.75, "min_balance": 0, "rho": 0, "n_nonempty": 2, **one, **age,
          "rho[one]": 0, "rho[age]": 0, "mean_gap[age]": 10, "mean_gap_sd[age]": 10 / np.std(columns["age"])}
     )  # fmt: skip
+
+
+COUNTS = np.array([[1, 4, 0, 0, 2], [0, 1, 5, 0, 0], [1, 0, 0, 1, 0], [3, 3, 3, 0, 0]])
+UNGROUPED = np.array([0, 2, 0, 1])
+
+
+def shown(**most):
+    return capped(["a", "b", "c", "d"], [1, 2, "x", "y", "z"], COUNTS, UNGROUPED, **most)
+
+
+def test_all_of_a_small_table():
+    found = shown(n_clusters=4, n_groups=5)
+    assert found.clusters == ["a", "b", "c", "d"]
+    assert found.groups == ["1", "2", "x", "y", "z"]
+    assert found.counts.tolist() == COUNTS.tolist()
+    assert found.totals.tolist() == [5, 8, 8, 1, 2]
+    assert found.ungrouped.tolist() == [0, 2, 0, 1]
+    assert (found.n_ungrouped, found.n_hidden, found.hidden_nodes) == (3, 0, 0)
+    assert found.sizes.tolist() == [7, 8, 2, 10]
+
+
+def test_the_largest_clusters_and_groups():
+    found = shown(n_clusters=2, n_groups=3)
+    assert found.clusters == ["b", "d"]
+    assert found.groups == ["2", "x", "3 other groups"]
+    assert found.counts.tolist() == [[1, 5, 0], [3, 3, 3]]
+    assert found.totals.tolist() == [8, 8, 8]
+    assert found.ungrouped.tolist() == [2, 1]
+    assert (found.n_ungrouped, found.n_hidden, found.hidden_nodes) == (3, 2, 9)
+
+
+def test_of_equal_ones_the_first_and_thousands_with_a_comma():
+    equal = np.ones((3, 2000), dtype=int)
+    found = capped(list("abc"), list(range(2000)), equal, np.zeros(3, int), n_clusters=2, n_groups=3)
+    assert found.clusters == ["a", "b"]
+    assert found.groups == ["0", "1", "1,998 other groups"]
+    # A larger sort would not keep the order of equals without being told to.
+    many = capped(list(range(99)), ["x"], np.ones((99, 1), int), np.zeros(99, int))
+    assert many.clusters == list(range(50))
+    assert capped(["a"], list(range(13)), equal[:1, :13], np.zeros(1, int)).groups[-1] == "2 other groups"
+    assert capped(["a"], list(range(12)), equal[:1, :12], np.zeros(1, int)).groups[-1] == "11"
+
+
+def test_the_text_of_a_composition_with_clusters_that_are_not_shown():
+    text = str(composition([*range(52), 7], sensitive_features=["x"] * 53)).split("\n")
+    assert text[0] == "cluster   size          x"
+    assert text[-2:] == ["(2 more)     2           ", "all         53  53 (100%)"]
+    assert text[8] == "7            2   2 (100%)"
+    assert len(text) == 1 + 50 + 2
+
+
+PAIRS = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
+GROUPS = ["x", "y", "x", "x"]
+LABELS = np.array([0, 0, 1, 1])
+
+
+class Fitted:
+    """A clusterer that has its labels."""
+
+    labels_ = LABELS
+
+    def fit(self, X, y=None):
+        return self
+
+
+@pytest.mark.parametrize("fairness", [0, 0.25, 1])
+@pytest.mark.parametrize("make", [np.asarray, Graph, lambda A: A.tolist()])
+def test_score(fairness, make):
+    scores = evaluate(PAIRS, LABELS, sensitive_features=GROUPS)
+    assert 0 < scores["Q"] != scores["NB"]
+    found = ClusteringScorer(GROUPS, fairness=fairness)(Fitted(), make(PAIRS))
+    assert found == pytest.approx((1 - fairness) * scores["Q"] + fairness * scores["NB"])
+
+
+def test_half_of_each_by_default_and_the_groups_of_a_graph():
+    expected = ClusteringScorer(GROUPS, fairness=0.5)(Fitted(), PAIRS)
+    assert ClusteringScorer(GROUPS)(Fitted(), PAIRS) == expected
+    assert ClusteringScorer()(Fitted(), Graph(PAIRS, sensitive_features=GROUPS)) == expected
+
+
+def test_a_pipeline_is_scored_on_what_its_last_step_saw():
+    pipeline = Pipeline([("half", FunctionTransformer(lambda A: A[:4, :4])), ("cluster", Fitted())])
+    large = np.kron(np.eye(2, dtype=int), PAIRS)
+    found = ClusteringScorer(GROUPS)(pipeline.fit(large), large)
+    assert found == ClusteringScorer(GROUPS)(Fitted(), PAIRS)
+
+
+def test_what_cannot_be_scored():
+    for fairness in (-0.1, 1.1):
+        with pytest.raises(ParameterError, match=rf"^fairness={fairness} is not in \[0, 1\]\.$"):
+            ClusteringScorer(fairness=fairness)
+    with pytest.raises(ParameterError, match=r"^The score is asked for 2 nodes and 4 were clustered"):
+        ClusteringScorer(GROUPS)(Fitted(), PAIRS[:2, :2])
+    with pytest.raises(ParameterError, match=r"^The score needs groups: give"):
+        ClusteringScorer()(Fitted(), PAIRS)
+    without = ClusteringScorer(fairness=0)(Fitted(), PAIRS)
+    assert without == pytest.approx(evaluate(PAIRS, LABELS)["Q"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import equigraph as eg
 from equigraph.exceptions import ParameterError
-from equigraph.metrics import normalized_balance_score
+from equigraph.metrics import normalized_balance_score, notions
 from equigraph.metrics.notions import (
     BALANCE,
     EVENNESS,
@@ -18,7 +18,6 @@ from equigraph.metrics.notions import (
     NORMALIZED,
     NOTIONS,
     Notion,
-    base,
     get_notion,
 )
 from tests.reference.controlled_rounding import rounded_table
@@ -154,7 +153,7 @@ def test_compiled_whole_numbers_near_a_boundary(n):
 
 def _call(score, counts, population):
     """Call a compiled score from compiled code, as the search does."""
-    return float(base._score_rows()(score, counts[None], population, np.array([True]))[0])
+    return float(notions._score_rows()(score, counts[None], population, np.array([True]))[0])
 
 
 # Every notion, plain and compiled.
@@ -178,7 +177,7 @@ def test_large_tables_are_scored_by_compiled_code(name, monkeypatch):
     table[3] = 0
     plain = NOTIONS[name].cluster_scores(table)
     assert plain[3] == 0
-    monkeypatch.setattr(base, "_MOST_PLAIN", 1)
+    monkeypatch.setattr(notions, "_MOST_PLAIN", 1)
     np.testing.assert_allclose(NOTIONS[name].cluster_scores(table), plain, rtol=1e-15)
     assert NOTIONS[name].value(table) == pytest.approx(
         naive_notion(

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph._utils.schema import decode
 from equigraph.apps.classes import load_division, save_division
 from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import InputError
+from equigraph.results.formats import decode
 from equigraph.results.persistence import OutputFolder, record
 from equigraph.rules import Rules
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import equigraph as eg
 from benchmarks._rule_instances import random_instance
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import EVENNESS
@@ -256,7 +257,7 @@ def test_swaps_gain_what_they_say_and_keep_sizes(fairness, two, make_graph):
         adjacency, labels = make_graph(40, seed, 0.15), labels_for(40, 4, seed)
         level, objective = prepare(adjacency, codes, fairness, k=4, least=10, most=10)
         partition = Partition(level, objective, labels)
-        swap(partition, max_passes=30, least_gain=0.0)
+        partition = swap(partition, max_passes=30, least_gain=0.0)
         check_state(partition)
         np.testing.assert_array_equal(np.bincount(partition.labels), np.bincount(labels))
         before, after = (
@@ -356,3 +357,18 @@ def test_numbers_of_the_objective_have_one_type():
         [type(value) for value in one.terms] for one in (plain, odd.at(1, cap=1), odd.at(np.float32(0.5)))
     ]
     assert kinds[0] == kinds[1] == kinds[2]
+
+
+def test_one_pass_of_swaps_finds_partners_for_many():
+    """Nodes wait in heaps, so that one pass serves many; one candidate for each pair of clusters serves few."""
+    data = eg.datasets.make_planted_graph(3000, 4, mean_degree=12, mixing=0.3, random_state=0)
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random(3000) < 0.3, rng.integers(2, size=3000), data.target % 2)
+    labels = data.target
+    for fairness in (0.2, 0.35, 0.5):
+        level, objective = prepare(data.adjacency, codes, fairness, "evenness", k=4)
+        partition = Partition(level, objective, labels)
+        local_search(partition)
+        labels = partition.labels
+    start, once, often = (swap(partition, max_passes=passes, least_gain=0.0).value for passes in (0, 1, 30))
+    assert once - start > 0.25 * (often - start) > 0

@@ -224,9 +224,8 @@ def test_swaps_raise_the_objective_and_keep_sizes(graph, fairness):
 
     found = [ground.swap(labels, objective, max_passes=30, least_gain=0.0) for ground in (whole, cut)]
     np.testing.assert_array_equal(*found)
-    partition = Partition(level, objective, labels)
-    swap(partition)
-    np.testing.assert_array_equal(partition.labels, whole.swap(labels, objective))
+    swapped = swap(Partition(level, objective, labels))
+    np.testing.assert_array_equal(swapped.labels, whole.swap(labels, objective))
     np.testing.assert_array_equal(np.bincount(found[0]), np.bincount(labels))
     assert value(found[0]) >= value(labels) - 1e-12
 

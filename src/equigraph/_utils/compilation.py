@@ -51,21 +51,24 @@ def compiled(
 
 
 def _forgiving(dispatcher: Any) -> Any:
-    """Treat an index of the cache that cannot be read as an empty one.
+    """Treat what cannot be read of the cache as not there, so that it is compiled again.
 
-    The index names the classes of arguments; one that an older version of this package left behind may name a class
-    that is gone, and numba looks at whether the index is out of date only after it was read.
+    The index names the classes of arguments, and compiled loops the modules of what they call; those that an older
+    version of this package left behind may name what is gone, and numba looks only at the file of the loop itself.
     """
+
+    def forgive(read: Callable[..., Any], nothing: Callable[[], Any]) -> Callable[..., Any]:
+        def read_if_possible(*names: Any) -> Any:
+            try:
+                return read(*names)
+            except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+                return nothing()
+
+        return read_if_possible
+
     file = dispatcher._cache._cache_file
-    read = file._load_index
-
-    def load_index() -> dict[Any, Any]:
-        try:
-            return read()
-        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-            return {}
-
-    file._load_index = load_index
+    file._load_index = forgive(file._load_index, dict)
+    file.load = forgive(file.load, lambda: None)
     return dispatcher
 
 

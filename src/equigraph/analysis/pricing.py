@@ -22,10 +22,10 @@ from equigraph._utils.records import Tabular
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.metrics import evaluate
-from equigraph.metrics.links import share_inside
 from equigraph.metrics.notions import NOTIONS, Notion
+from equigraph.metrics.quality import share_inside
+from equigraph.results.cluster import score_labels
 from equigraph.results.features import graph_of
-from equigraph.results.scoring import score_labels
 from equigraph.rules import CompiledRules, Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
 from equigraph.search.agree import search_under

@@ -1,7 +1,7 @@
 """How good and how fair a clustering is.
 
 Every metric of labels and groups is a function of one contingency table; nothing here builds an
-n x n dense array. The pure functions of the table are in :mod:`equigraph.metrics.balance`.
+n x n dense array.
 """
 
 from equigraph.metrics.agreement import (
@@ -18,14 +18,16 @@ from equigraph.metrics.balance import (
     population_balance,
     proportional_balance_score,
 )
-from equigraph.metrics.consistency import consistency_score
-from equigraph.metrics.cuts import conductance_score, normalized_cut_score
 from equigraph.metrics.individual import individual_balance_score, representation_violation
-from equigraph.metrics.links import link_shares
-from equigraph.metrics.lipschitz import LipschitzReport, lipschitz_score
-from equigraph.metrics.quality import group_modularity_scores, modularity_score
-from equigraph.metrics.scorer import ClusteringScorer
-from equigraph.metrics.summary import Composition, cluster_sizes, composition, evaluate
+from equigraph.metrics.quality import (
+    conductance_score,
+    group_modularity_scores,
+    link_shares,
+    modularity_score,
+    normalized_cut_score,
+)
+from equigraph.metrics.similarity import LipschitzReport, consistency_score, lipschitz_score
+from equigraph.metrics.summary import ClusteringScorer, Composition, cluster_sizes, composition, evaluate
 
 __all__ = [
     "ClusteringScorer",

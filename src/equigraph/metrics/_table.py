@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,30 +93,31 @@ def _check_length(length: int, n_nodes: int | None, name: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """Labels, groups and their contingency table, made once."""
+    """Labels, groups and their contingency table, counted once."""
 
     labels: Labels
     groups: Groups
-    counts: NDArray[np.int64]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Nodes of every (cluster, group) pair; nodes without a group are in no pair, but count in the sizes."""
+        labels, groups = self.labels, self.groups
+        return contingency_table(labels.codes, groups.codes, labels.n_clusters, groups.n_groups)
 
 
 def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> LabelTable:
-    """Count the nodes of every (cluster, group) pair, for labels and groups of any type.
-
-    Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them. Several attributes are
-    refused.
-    """
+    """Return the table of labels and groups of any type. Several attributes are refused."""
     labels, sensitive_features = in_one_order(labels, sensitive_features, ("labels", "sensitive_features"))
     encoded = encode_labels(labels)
-    return _table(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
+    return LabelTable(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
 
 
 def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[LabelTable]]:
     """Return the attributes and one table for each of them."""
-    labels, sensitive_features = columns_in_one_order(labels, sensitive_features)
+    labels, sensitive_features = _columns_in_one_order(labels, sensitive_features)
     encoded = encode_labels(labels)
     attributes = encode_attributes(sensitive_features, n_nodes=encoded.n_nodes)
-    return attributes, [_table(encoded, groups) for groups in attributes.groups.values()]
+    return attributes, [LabelTable(encoded, groups) for groups in attributes.groups.values()]
 
 
 def mean_over_attributes(
@@ -126,12 +128,7 @@ def mean_over_attributes(
     return attributes.mean([score(table) for table in tables])
 
 
-def _table(encoded: Labels, groups: Groups) -> LabelTable:
-    counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)
-    return LabelTable(encoded, groups, counts)
-
-
-def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
+def _columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
     """Return what `in_one_order` does for labels and one attribute or several."""
     labels = labels_of_communities(labels)
     if names_of_rows(labels) is None and not name_nodes(features):
@@ -152,34 +149,26 @@ def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, 
     keys, other_keys = names_of_rows(first), names_of_rows(second)
     if keys is None and other_keys is None:
         return first, second
-    if (
-        (keys is None or other_keys is None)
-        and not isinstance(first, Mapping)
-        and not isinstance(second, Mapping)
-    ):
-        _refuse_default_index(first, second, names if other_keys is None else names[::-1])
-    keys = _counted(first) if keys is None else keys
-    other_keys = _counted(second) if other_keys is None else other_keys
     if keys is None or other_keys is None:
         named, other = names if other_keys is None else names[::-1]
-        raise ParameterError(
-            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by "
-            "the same pandas index or as dicts, or give both as arrays in node order."
-        )
+        # The default index of pandas names rows only where the others have names that are no index.
+        index, other_index = _index_of(first), _index_of(second)
+        if index is not None and other_index is not None:
+            raise ParameterError(
+                f"{named} has an index of its own and {other} the default one, so who is who cannot be told: give "
+                "both the same index, or both as arrays in node order."
+            )
+        keys, other_keys = index if keys is None else keys, other_index if other_keys is None else other_keys
+        if keys is None or other_keys is None:
+            raise ParameterError(
+                f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, "
+                "by the same pandas index or as dicts, or give both as arrays in node order."
+            )
     return column_of(first), column_of(second)[_places(keys, other_keys, names)]
 
 
-def _refuse_default_index(first: Any, second: Any, names: tuple[str, str]) -> None:
-    """Refuse two columns of pandas of which one has the default index: it may count rows, or name them."""
-    if _counted(first) is not None and _counted(second) is not None:
-        raise ParameterError(
-            f"{names[0]} has an index of its own and {names[1]} the default one, so who is who cannot be told: give "
-            "both the same index, or both as arrays in node order."
-        )
-
-
-def _counted(values: Any) -> NDArray[Any] | None:
-    """Return the default index of a pandas object, which is a name where others have names."""
+def _index_of(values: Any) -> NDArray[Any] | None:
+    """Return the index of a pandas object, the default one too."""
     return values.index.to_numpy() if hasattr(getattr(values, "index", None), "to_numpy") else None
 
 
@@ -199,10 +188,9 @@ def _places(keys: NDArray[Any], other: NDArray[Any], names: tuple[str, str]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A graph that scores are computed on, and what comes beside it, in the order of its nodes."""
+    """A graph that scores are computed on, made of what was given, and what comes beside it in node order."""
 
     graph: Graph
-    order_known: bool
     source: Any
 
     @property
@@ -216,22 +204,22 @@ class Nodes:
             return encode_labels(labels, n_nodes=self.graph.n_nodes, name=name)
         return encode_labels(labels_in_order(labels, self.graph, name), name=name)
 
-    def attributes(self, sensitive_features: Any) -> Attributes | None:
-        """Return attributes, matched by name where they have names; by default those of the graph."""
-        features = named_feature(self.source, self.graph, sensitive_features)
-        return attributes_in_order(self.graph, features, self.order_known)[0]
+    def attributes(self, sensitive_features: Any, attribute: str | None = None) -> Attributes | None:
+        """Return attributes, matched by name where they have names; by default those of the graph.
 
-    def groups(self, sensitive_features: Any) -> Groups | None:
-        """Return the groups of one attribute, or the joint groups of several."""
-        found = self.attributes(sensitive_features)
-        return None if found is None else found.joint
+        Groups get the name of the attribute.
+        """
+        if isinstance(sensitive_features, (Attributes, Groups)):
+            return encode_attributes(sensitive_features, n_nodes=self.graph.n_nodes, attribute=attribute)
+        features = named_feature(self.source, self.graph, sensitive_features)
+        # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
+        order_known = self.graph.positional or isinstance(self.source, Graph)
+        return attributes_in_order(self.graph, features, order_known)[0]
 
 
 def read_nodes(adjacency: Any) -> Nodes:
     """Read anything that is a graph."""
-    graph = as_graph(adjacency)
-    # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
-    return Nodes(graph, graph.positional or isinstance(adjacency, Graph), adjacency)
+    return Nodes(as_graph(adjacency), adjacency)
 
 
 def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,7 +49,12 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     0.75
     """
     true, pred = _encode_pair(labels_true, labels_pred)
-    return _accuracy(true, pred)
+    shape = (true.n_clusters, pred.n_clusters)
+    ones = np.ones(true.n_nodes, dtype=np.int64)
+    table = sparse.coo_array((ones, (true.codes, pred.codes)), shape=shape).tocsr()
+    match = _match_dense if shape[0] * shape[1] <= _DENSE_CELLS else _match_sparse
+    rows, columns = match(table)
+    return int(table[rows, columns].sum()) / true.n_nodes
 
 
 def normalized_mutual_info_score(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -82,7 +88,7 @@ def normalized_mutual_info_score(labels_true: ArrayLike, labels_pred: ArrayLike)
     >>> normalized_mutual_info_score([0, 0, 1, 1], ["b", "b", "a", "a"])
     1.0
     """
-    return _nmi(*_encode_pair(labels_true, labels_pred))
+    return _by_sklearn("normalized_mutual_info_score", labels_true, labels_pred)
 
 
 def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -116,37 +122,7 @@ def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     >>> adjusted_rand_score([0, 0, 1, 1], ["b", "b", "a", "a"])
     1.0
     """
-    return _ari(*_encode_pair(labels_true, labels_pred))
-
-
-def _encode_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[Labels, Labels]:
-    labels_true, labels_pred = in_one_order(labels_true, labels_pred, ("labels_true", "labels_pred"))
-    true = encode_labels(labels_true, name="labels_true")
-    return true, encode_labels(labels_pred, n_nodes=true.n_nodes, name="labels_pred")
-
-
-def _nmi(true: Labels, pred: Labels) -> float:
-    with random_state_kept():
-        from sklearn import metrics
-
-    return float(metrics.normalized_mutual_info_score(true.codes, pred.codes))
-
-
-def _ari(true: Labels, pred: Labels) -> float:
-    with random_state_kept():
-        from sklearn import metrics
-
-    return float(metrics.adjusted_rand_score(true.codes, pred.codes))
-
-
-def _accuracy(true: Labels, pred: Labels) -> float:
-    shape = (true.n_clusters, pred.n_clusters)
-    ones = np.ones(true.n_nodes, dtype=np.int64)
-    table = sparse.coo_array((ones, (true.codes, pred.codes)), shape=shape).tocsr()
-    matched = (
-        _matched_dense(table.toarray()) if shape[0] * shape[1] <= _DENSE_CELLS else _matched_sparse(table)
-    )
-    return matched / true.n_nodes
+    return _by_sklearn("adjusted_rand_score", labels_true, labels_pred)
 
 
 def seed_stability(labelings: Sequence[NDArray]) -> float | None:
@@ -155,15 +131,28 @@ def seed_stability(labelings: Sequence[NDArray]) -> float | None:
     return float(np.mean(pairs)) if pairs else None
 
 
-def _matched_dense(table: NDArray[np.int64]) -> int:
+def _encode_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[Labels, Labels]:
+    labels_true, labels_pred = in_one_order(labels_true, labels_pred, ("labels_true", "labels_pred"))
+    true = encode_labels(labels_true, name="labels_true")
+    return true, encode_labels(labels_pred, n_nodes=true.n_nodes, name="labels_pred")
+
+
+def _by_sklearn(name: str, labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    with random_state_kept():
+        from sklearn import metrics
+
+    true, pred = _encode_pair(labels_true, labels_pred)
+    return float(getattr(metrics, name)(true.codes, pred.codes))
+
+
+def _match_dense(table: sparse.csr_array) -> Any:
     from scipy.optimize import linear_sum_assignment
 
-    rows, columns = linear_sum_assignment(table, maximize=True)
-    return int(table[rows, columns].sum())
+    return linear_sum_assignment(table.toarray(), maximize=True)
 
 
-def _matched_sparse(table: sparse.csr_array) -> int:
-    """Largest matching of a table with many cells and few entries.
+def _match_sparse(table: sparse.csr_array) -> Any:
+    """Return the largest matching of a table with many cells and few entries.
 
     A private extra column per row lets it stay unmatched, so that every row finds a partner. Adding 1 to
     every weight does not change the best matching (one entry per row) and keeps weights from being zero.
@@ -171,10 +160,10 @@ def _matched_sparse(table: sparse.csr_array) -> int:
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     if table.shape[0] > table.shape[1]:
-        table = table.T.tocsr()
+        return _match_sparse(table.T.tocsr())[::-1]
     weights = table.astype(np.float64)
     weights.data += 1.0
     padded = sparse.hstack([weights, sparse.eye_array(table.shape[0])], format="csr")
     rows, columns = min_weight_full_bipartite_matching(padded, maximize=True)
     real = columns < table.shape[1]
-    return int(table[rows[real], columns[real]].sum())
+    return rows[real], columns[real]

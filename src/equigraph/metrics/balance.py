@@ -1,11 +1,11 @@
 """Group fairness of a clustering: how the groups are spread over the clusters.
 
-The ``*_of_table`` functions are pure functions of the contingency table (clusters x groups), for code
-that keeps a table up to date; the ``*_score`` functions take labels and groups of any type.
+The ``*_score`` functions take labels and groups of any type; the others one contingency table (clusters x groups).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
 from equigraph.graph.groups import Groups, encode_groups
 from equigraph.graph.groups.encode import column_of, names_of_rows
-from equigraph.metrics._table import check_n_clusters, mean_over_attributes
+from equigraph.metrics._table import LabelTable, check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
 
 Average = Literal["mean", "min", "weighted"]
@@ -80,24 +80,8 @@ def balance_score(
     0.5
     """
     check_known("empty", empty, ("ignore", "zero"))
-    return mean_over_attributes(
-        labels,
-        sensitive_features,
-        lambda table: _balance_with_empty(table.counts, average, n_clusters, empty),
-    )
-
-
-def _balance_with_empty(
-    counts: NDArray[np.int64], average: Average, n_clusters: int | None, empty: Empty
-) -> float:
-    """Balance of a table without empty rows, with the empty clusters that n_clusters implies."""
-    if n_clusters is None and empty == "zero":
-        raise ParameterError('empty="zero" needs n_clusters, the number of clusters that was asked for.')
-    if n_clusters is not None:
-        n_empty = check_n_clusters(n_clusters, counts.shape[0]) - counts.shape[0]
-        if empty == "zero":
-            counts = np.pad(counts, ((0, n_empty), (0, 0)))
-    return balance_of_table(counts, average, empty)
+    score = partial(balance, average=average, n_clusters=n_clusters, empty=empty)
+    return mean_over_attributes(labels, sensitive_features, score)
 
 
 def normalized_balance_score(
@@ -145,11 +129,8 @@ def normalized_balance_score(
     >>> round(normalized_balance_score([0] * 5 + [1] * 5, sensitive_features=list("xxxxyxyyyy")), 3)
     0.5
     """
-    return mean_over_attributes(
-        labels,
-        sensitive_features,
-        lambda table: normalized_balance_of_table(table.counts, table.groups.sizes, average),
-    )
+    score = partial(normalized_balance, average=average)
+    return mean_over_attributes(labels, sensitive_features, score)
 
 
 def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expected: bool = False) -> float:
@@ -195,11 +176,7 @@ def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expecte
     >>> mouflon_balance_score(labels, sensitive_features=groups, expected=True)
     1.0
     """
-    return mean_over_attributes(
-        labels,
-        sensitive_features,
-        lambda table: mouflon_balance_of_table(table.counts, table.groups.sizes, expected=expected),
-    )
+    return mean_over_attributes(labels, sensitive_features, partial(_mouflon_balance, expected=expected))
 
 
 def proportional_balance_score(
@@ -237,25 +214,8 @@ def proportional_balance_score(
     0.667
     """
     check_known("average", average, ("mean", "min", "weighted"))
-    return mean_over_attributes(
-        labels,
-        sensitive_features,
-        lambda table: proportional_balance_of_table(table.counts, table.groups.sizes, average),
-    )
-
-
-def proportional_balance_of_table(
-    counts: NDArray[np.int64], population: NDArray[np.integer], average: Average = "mean"
-) -> float:
-    """Return the proportional balance of a contingency table; clusters without members of any group do not count."""
-    members = counts.sum(axis=1)
-    counts, members = counts[members > 0], members[members > 0]
-    expected = population / population.sum() * members[:, None]
-    ratio = np.minimum(counts, expected) / np.maximum(counts, expected)
-    each = ratio.min(axis=1)
-    if average == "min":
-        return float(each.min())
-    return float(np.average(each, weights=members if average == "weighted" else None))
+    score = partial(proportional_balance, average=average)
+    return mean_over_attributes(labels, sensitive_features, score)
 
 
 def evenness_score(labels: ArrayLike, *, sensitive_features: Any) -> float:
@@ -327,43 +287,44 @@ def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     return float(sizes.min() / sizes.max())
 
 
-def cluster_normalized_balances(
-    counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None
-) -> NDArray[np.float64]:
-    """Normalised balance of each row of a contingency table, 0 for an empty row."""
-    return NORMALIZED.cluster_scores(counts, group_sizes)
-
-
-def balance_of_table(
-    counts: NDArray[np.integer], average: Average = "mean", empty: Empty = "ignore"
+def balance(
+    table: LabelTable, average: Average = "mean", n_clusters: int | None = None, empty: Empty = "ignore"
 ) -> float:
-    """Balance B of a contingency table; empty rows are left out, or count as 0 with ``empty="zero"``."""
-    return _aggregate(BALANCE.cluster_scores(counts), counts.sum(axis=1), average, empty)
+    """Return the balance B; clusters without a node of any group are left out, or count as 0 with ``empty="zero"``."""
+    counts = table.counts
+    if n_clusters is None and empty == "zero":
+        raise ParameterError('empty="zero" needs n_clusters, the number of clusters that was asked for.')
+    if n_clusters is not None:
+        n_empty = check_n_clusters(n_clusters, counts.shape[0]) - counts.shape[0]
+        counts = np.pad(counts, ((0, n_empty), (0, 0)))
+    return _averaged(BALANCE.cluster_scores(counts), counts.sum(axis=1), average, empty)
 
 
-def normalized_balance_of_table(
-    counts: NDArray[np.integer],
-    group_sizes: NDArray[np.integer] | None = None,
-    average: Average = "weighted",
-) -> float:
-    """Normalised balance NB of a contingency table; empty rows are left out."""
-    return _aggregate(cluster_normalized_balances(counts, group_sizes), counts.sum(axis=1), average, "ignore")
+def normalized_balance(table: LabelTable, average: Average = "weighted") -> float:
+    """Return the normalised balance NB."""
+    counts = table.counts
+    return _averaged(NORMALIZED.cluster_scores(counts, table.groups.sizes), counts.sum(axis=1), average)
 
 
-def mouflon_balance_of_table(
-    counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None, *, expected: bool = False
-) -> float:
-    """MOUFLON's F_base of a contingency table, or F_prop with ``expected``; empty rows have no weight."""
-    sizes = counts.sum(axis=1)
-    if group_sizes is None:
-        group_sizes = counts.sum(axis=0)
+def proportional_balance(table: LabelTable, average: Average = "mean") -> float:
+    """Return the proportional balance of FNM."""
+    members = table.counts.sum(axis=1)
+    counts, members = table.counts[members > 0], members[members > 0]
+    expected = table.groups.shares * members[:, None]
+    ratios = np.minimum(counts, expected) / np.maximum(counts, expected)
+    return _averaged(ratios.min(axis=1), members, average)
+
+
+def _mouflon_balance(table: LabelTable, expected: bool) -> float:
+    """Return MOUFLON's F_base, or F_prop with ``expected``."""
+    sizes, group_sizes = table.counts.sum(axis=1), table.groups.sizes
     if group_sizes.size == 1:
         return 1.0
-    scores = MOUFLON.cluster_scores(counts)
+    scores = MOUFLON.cluster_scores(table.counts)
     if expected:
         scores = np.minimum(1.0, 1.0 - (_expected_balances(sizes, group_sizes) - scores))
         scores[sizes < group_sizes.size] = 0.0
-    return _aggregate(scores, sizes, "weighted", "ignore")
+    return _averaged(scores, sizes, "weighted")
 
 
 def _expected_balances(sizes: NDArray[np.integer], group_sizes: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -376,17 +337,13 @@ def _expected_balances(sizes: NDArray[np.integer], group_sizes: NDArray[np.integ
     return np.divide(numerator, denominator, out=np.zeros(sizes.size), where=sizes > 0)
 
 
-def _aggregate(
-    scores: NDArray[np.float64], sizes: NDArray[np.integer], average: Average, empty: Empty
+def _averaged(
+    scores: NDArray[np.float64], members: NDArray[np.integer], average: Average, empty: Empty = "ignore"
 ) -> float:
-    """Average the scores of the clusters."""
+    """Return the average of the scores of clusters with so many members of groups."""
     check_known("average", average, ("mean", "min", "weighted"))
-    check_known("empty", empty, ("ignore", "zero"))
-    total = sizes.sum()
-    if total == 0:
-        raise ParameterError("The contingency table is empty: no cluster has a node.")
     if average == "weighted":
-        return float(sizes @ scores / total)
+        return float(members @ scores / members.sum())
     if empty == "ignore":
-        scores = scores[sizes > 0]
+        scores = scores[members > 0]
     return float(scores.min() if average == "min" else scores.mean())

@@ -7,7 +7,8 @@ only, so there are n_groups * n_clusters values to compute.
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,6 @@ from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.metrics._table import (
     Labels,
     LabelTable,
-    Nodes,
     encode_labels,
     make_table,
     mean_over_attributes,
@@ -93,30 +93,6 @@ def representation_violation(
     return np.where(row_sizes < encoded.n_clusters, np.maximum(violations, shares), violations)
 
 
-@overload
-def individual_balance_score(
-    labels: Any,
-    *,
-    sensitive_features: ArrayLike | Groups | None = ...,
-    representation: Any = ...,
-    self_pairs: bool = ...,
-    normalize: bool = ...,
-    per_node: Literal[False] = ...,
-) -> float: ...
-
-
-@overload
-def individual_balance_score(
-    labels: Any,
-    *,
-    sensitive_features: ArrayLike | Groups | None = ...,
-    representation: Any = ...,
-    self_pairs: bool = ...,
-    normalize: bool = ...,
-    per_node: Literal[True],
-) -> NDArray[np.float64]: ...
-
-
 def individual_balance_score(
     labels: Any,
     *,
@@ -125,7 +101,7 @@ def individual_balance_score(
     self_pairs: bool = False,
     normalize: bool = False,
     per_node: bool = False,
-) -> float | NDArray[np.float64]:
+) -> Any:
     """Return the individual balance rho.
 
     ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean
@@ -180,12 +156,10 @@ def individual_balance_score(
     _check_one_given(representation, sensitive_features)
     if sensitive_features is not None:
         if not per_node:
-            return mean_over_attributes(
-                labels, sensitive_features, lambda table: _individual_balance(table, self_pairs, normalize)
-            )
+            score = partial(individual_balance, self_pairs=self_pairs, normalize=normalize)
+            return mean_over_attributes(labels, sensitive_features, score)
         table = make_table(labels, sensitive_features)
-        sizes = table.labels.sizes[:, None] if normalize else 1
-        return _per_node(group_balances(table.counts, sizes, self_pairs), table, np.nan)
+        return _per_node(_cell_balances(table, self_pairs, normalize), table, np.nan)
     encoded, counts, totals = _representative_counts(representation, labels, self_pairs)
     data = counts.data / encoded.sizes[counts.indices] if normalize else counts.data
     low = _reduce_rows(np.minimum, data, counts.indptr)
@@ -195,11 +169,14 @@ def individual_balance_score(
     return rho if per_node else float(rho.mean())
 
 
-def _individual_balance(table: LabelTable, self_pairs: bool = False, normalize: bool = False) -> float:
-    """Mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
-    sizes = table.labels.sizes[:, None] if normalize else 1
-    cells = group_balances(table.counts, sizes, self_pairs)
+def individual_balance(table: LabelTable, self_pairs: bool = False, normalize: bool = False) -> float:
+    """Return the mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
+    cells = _cell_balances(table, self_pairs, normalize)
     return float((table.counts * cells).sum() / table.counts.sum())
+
+
+def _cell_balances(table: LabelTable, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
+    return group_balances(table.counts, table.labels.sizes[:, None] if normalize else 1, self_pairs)
 
 
 def _per_node(cells: NDArray[np.float64], table: LabelTable, without: float) -> NDArray[np.float64]:
@@ -235,13 +212,9 @@ def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest value of each column over all rows but the cell's own; -inf where there is no other row."""
     if values.shape[-2] == 1:
         return np.full(values.shape, -np.inf)
-    place = values.argmax(axis=-2, keepdims=True)
-    first = np.take_along_axis(values, place, axis=-2)
-    rest = values.astype(np.float64)
-    np.put_along_axis(rest, place, -np.inf, axis=-2)
-    others = np.broadcast_to(first, values.shape).copy()
-    np.put_along_axis(others, place, rest.max(axis=-2, keepdims=True), axis=-2)
-    return others
+    ordered = np.partition(values, -2, axis=-2)
+    first, second = ordered[..., -1:, :], ordered[..., -2:-1, :]
+    return np.where(values == first, second, first)
 
 
 def _representative_counts(
@@ -249,38 +222,30 @@ def _representative_counts(
 ) -> tuple[Labels, sparse.csr_array, NDArray[np.int64]]:
     """Count the representatives of each node in each cluster (sparse, n x k) and in all."""
     # A matrix is not read as a graph: R may be directed, and its self-loops are legitimate.
-    plain = sparse.issparse(representation) or isinstance(representation, np.ndarray)
-    nodes = None if plain else read_nodes(representation)
-    encoded = encode_labels(labels) if nodes is None else nodes.labels(labels)
-    pattern = _pattern(nodes or representation, encoded.n_nodes, self_pairs)
-    counts = sparse.csr_array(pattern @ indicator(encoded.codes, encoded.n_clusters))
-    return encoded, counts, np.diff(pattern.indptr).astype(np.int64)
-
-
-def _pattern(representation: Any, n_nodes: int, self_pairs: bool) -> sparse.csr_array:
-    """Return the 0/1 matrix of who represents whom, with the diagonal as self_pairs says."""
-    if not isinstance(representation, Nodes):
+    if sparse.issparse(representation) or isinstance(representation, np.ndarray):
+        encoded = encode_labels(labels)
         check_sparse(representation, "The representation")
         matrix = sparse.csr_array(representation)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
     else:
-        matrix = representation.adjacency
-    if matrix.shape != (n_nodes, n_nodes):
+        nodes = read_nodes(representation)
+        matrix, encoded = nodes.adjacency, nodes.labels(labels)
+    n = encoded.n_nodes
+    if matrix.shape != (n, n):
         raise ParameterError(
-            f"representation has shape {matrix.shape} where {n_nodes} labels were given: "
-            f"expected ({n_nodes}, {n_nodes})."
+            f"representation has shape {matrix.shape} where {n} labels were given: expected ({n}, {n})."
         )
     if matrix.data.dtype.kind == "f" and not np.isfinite(matrix.data).all():
         raise ParameterError("representation has entries that are not finite: expected zero or not zero.")
     rows, columns = matrix.tocoo(copy=False).coords
     keep = (matrix.data != 0) & (rows != columns)
-    rows, columns = rows[keep], columns[keep]
+    pattern = sparse.csr_array((np.ones(keep.sum()), (rows[keep], columns[keep])), shape=matrix.shape)
     if self_pairs:
-        nodes = np.arange(n_nodes, dtype=rows.dtype)
-        rows, columns = np.concatenate([rows, nodes]), np.concatenate([columns, nodes])
-    return sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=matrix.shape)
+        pattern = pattern + sparse.eye_array(n, format="csr")
+    counts = sparse.csr_array(pattern @ indicator(encoded.codes, encoded.n_clusters))
+    return encoded, counts, np.diff(pattern.indptr).astype(np.int64)
 
 
 def _reduce_rows(

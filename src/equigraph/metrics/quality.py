@@ -1,17 +1,18 @@
-"""Modularity, of a clustering and of each group."""
+"""How well clusters hold together: modularity, of a clustering and of each group, cuts, and where links go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph._utils.parameters import Real, check_parameters
+from equigraph._utils.parameters import Real, check_known, check_parameters
 from equigraph.graph.groups import Groups
-from equigraph.metrics._table import read_nodes
+from equigraph.graph.groups.sums import indicator
+from equigraph.metrics._table import Labels, read_nodes
 
 _BLOCK_ENTRIES = 1 << 22  # stored entries handled at a time: bounds the temporaries to some 100 MB
 
@@ -106,23 +107,125 @@ def group_modularity_scores(
     {'x': 0.375, 'y': 0.125}
     """
     nodes = read_nodes(adjacency)
-    encoded, groups = nodes.labels(labels), nodes.groups(sensitive_features)
-    assert groups is not None
+    encoded, attributes = nodes.labels(labels), nodes.attributes(sensitive_features)
+    assert attributes is not None
     check_parameters("group_modularity_scores", _PARAMETERS, {"resolution": resolution})
-    scores = _group_modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, groups, resolution)
-    return dict(zip(groups.names.tolist(), scores.tolist(), strict=True))
+    scores = _group_modularity(nodes.adjacency, encoded, attributes.joint, resolution)
+    return dict(zip(attributes.joint.names.tolist(), scores.tolist(), strict=True))
+
+
+def conductance_score(adjacency: Any, labels: Any, *, average: Literal["mean", "max"] = "mean") -> float:
+    """Return the conductance of a clustering.
+
+    The conductance of a cluster is ``cut(C) / min(vol(C), 2m - vol(C))``: the weight of the edges that leave it over
+    the smaller of its volume and that of the rest. It lies in [0, 1]; lower is better.
+
+    Parameters
+    ----------
+    adjacency : graph-like
+        Anything that :func:`equigraph.graph.as_graph` takes; edge weights count.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    average : {"mean", "max"}, default "mean"
+        Over the clusters: the mean, or the worst cluster.
+
+    Returns
+    -------
+    float
+        The conductance; a cluster that has no edge, or all of them, counts as 0.
+
+    References
+    ----------
+    R. Kannan, S. Vempala, A. Vetta, "On Clusterings: Good, Bad and Spectral", Journal of the ACM 51(3), 2004.
+
+    Examples
+    --------
+    A path of four nodes, cut in the middle:
+
+    >>> path = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
+    >>> round(conductance_score(path, [0, 0, 1, 1]), 3)
+    0.333
+    """
+    check_known("average", average, ("mean", "max"))
+    nodes = read_nodes(adjacency)
+    return _conductance(nodes.adjacency, nodes.labels(labels), average)
+
+
+def normalized_cut_score(adjacency: Any, labels: Any) -> float:
+    """Return the normalised cut of a clustering.
+
+    It is ``sum_C cut(C) / vol(C)`` over the clusters, from 0 to their number; lower is better.
+
+    Parameters
+    ----------
+    adjacency : graph-like
+        Anything that :func:`equigraph.graph.as_graph` takes; edge weights count.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+
+    Returns
+    -------
+    float
+        The normalised cut; a cluster without edges counts as 0.
+
+    References
+    ----------
+    J. Shi, J. Malik, "Normalized Cuts and Image Segmentation", IEEE TPAMI 22(8), 2000.
+
+    Examples
+    --------
+    >>> path = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
+    >>> round(normalized_cut_score(path, [0, 0, 1, 1]), 3)
+    0.667
+    """
+    nodes = read_nodes(adjacency)
+    return _normalized_cut(nodes.adjacency, nodes.labels(labels))
+
+
+def link_shares(adjacency: Any, labels: Any) -> NDArray[np.float64]:
+    """Return the share of each node's link weight that goes into each cluster.
+
+    Parameters
+    ----------
+    adjacency : graph-like
+        Anything that :func:`equigraph.graph.as_graph` takes; edge weights count.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_clusters)
+        Rows sum to 1, and to 0 for a node without a link; columns are the non-empty clusters by label value.
+
+    Raises
+    ------
+    ParameterError
+        If the labels do not fit the graph.
+
+    Examples
+    --------
+    A path of three nodes, the last one in a cluster of its own:
+
+    >>> path = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    >>> link_shares(path, ["a", "a", "b"]).tolist()
+    [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]]
+    """
+    nodes = read_nodes(adjacency)
+    encoded = nodes.labels(labels)
+    weights = (nodes.adjacency @ indicator(encoded.codes, encoded.n_clusters)).toarray().astype(np.float64)
+    return _shares(weights, weights.sum(axis=1, keepdims=True))
 
 
 def _modularity(
     adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
 ) -> float:
     """Modularity on validated arrays."""
-    degrees = _degrees(adjacency)
+    degrees = degrees_of(adjacency)
     total = float(degrees.sum())
     if total == 0.0:
         return 0.0
     inside = 0.0
-    for _, _, same, data in _same_cluster(adjacency, codes):
+    for _, same, data in _same_cluster(adjacency, codes):
         inside += float(data.sum(where=same, dtype=np.float64))
     # Scaling before squaring keeps sums of huge or tiny weights in range.
     volumes = np.bincount(codes, weights=degrees, minlength=n_clusters) / total
@@ -130,38 +233,55 @@ def _modularity(
 
 
 def _group_modularity(
-    adjacency: sparse.csr_array,
-    codes: NDArray[np.intp],
-    n_clusters: int,
-    groups: Groups,
-    resolution: float = 1.0,
+    adjacency: sparse.csr_array, labels: Labels, groups: Groups, resolution: float = 1.0
 ) -> NDArray[np.float64]:
     """Group modularity on validated arrays, shape (n_groups,)."""
-    degrees = _degrees(adjacency)
+    degrees = degrees_of(adjacency)
     total = float(degrees.sum())
     if total == 0.0:
         return np.zeros(groups.n_groups)
     # The first column is of the nodes without a group.
-    own, n_columns = groups.codes + 1, groups.n_groups + 1
-    inside = np.zeros(n_columns)
-    for start, stop, same, data in _same_cluster(adjacency, codes):
-        ends = np.repeat(own[start:stop], np.diff(adjacency.indptr[start : stop + 1]))
-        inside += np.bincount(ends[same], weights=data[same], minlength=n_columns)
-    volumes = np.bincount(codes * n_columns + own, weights=degrees, minlength=n_clusters * n_columns) / total
-    volumes = volumes.reshape(n_clusters, n_columns)
+    own, shape = groups.codes + 1, (labels.n_clusters, groups.n_groups + 1)
+    inside = np.bincount(own, weights=kept_links(adjacency, labels.codes)[0], minlength=shape[1])
+    places = labels.codes * shape[1] + own
+    volumes = np.bincount(places, weights=degrees, minlength=shape[0] * shape[1]).reshape(shape) / total
     return (inside / total - resolution * (volumes.sum(axis=1) @ volumes))[1:]
 
 
-def _same_cluster(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp]
-) -> Iterator[tuple[int, int, NDArray[np.bool_], NDArray]]:
-    """Yield, per block of rows, which stored entries join two nodes of one cluster, and the entries."""
-    narrow = codes.astype(np.int32, copy=False) if codes.size < np.iinfo(np.int32).max else codes
-    indptr = adjacency.indptr
-    for start, stop in _row_blocks(indptr, _BLOCK_ENTRIES):
-        entries = slice(indptr[start], indptr[stop])
-        own = np.repeat(narrow[start:stop], np.diff(indptr[start : stop + 1]))
-        yield start, stop, own == narrow[adjacency.indices[entries]], adjacency.data[entries]
+def _conductance(adjacency: sparse.csr_array, labels: Labels, average: str = "mean") -> float:
+    cuts, volumes = _cuts_and_volumes(adjacency, labels)
+    smaller = np.minimum(volumes, volumes.sum() - volumes)
+    each = _shares(cuts, smaller)
+    return float(each.max() if average == "max" else each.mean())
+
+
+def _normalized_cut(adjacency: sparse.csr_array, labels: Labels) -> float:
+    cuts, volumes = _cuts_and_volumes(adjacency, labels)
+    return float(_shares(cuts, volumes).sum())
+
+
+def _cuts_and_volumes(
+    adjacency: sparse.csr_array, labels: Labels
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight of the edges that leave each cluster, and the sum of its degrees."""
+    volumes: NDArray[Any] = np.bincount(
+        labels.codes, weights=degrees_of(adjacency), minlength=labels.n_clusters
+    )
+    cuts = np.zeros(labels.n_clusters)
+    for rows, same, data in _same_cluster(adjacency, labels.codes):
+        cuts += np.bincount(labels.codes[rows[~same]], weights=data[~same], minlength=labels.n_clusters)
+    return cuts, volumes
+
+
+def _shares(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return parts over wholes, 0 of nothing."""
+    return np.divide(parts, wholes, out=np.zeros_like(parts), where=wholes > 0)
+
+
+def share_inside(adjacency: sparse.csr_array, labels: NDArray) -> float:
+    """Return the share of the links, by weight, whose two ends are in the same cluster; NaN without links."""
+    total = float(degrees_of(adjacency).sum())
+    return float(kept_links(adjacency, labels)[0].sum()) / total if total else float("nan")
 
 
 def kept_links(
@@ -169,14 +289,25 @@ def kept_links(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return weight and number of the links that join each node to its own cluster."""
     weight, number = np.zeros(codes.size), np.zeros(codes.size, dtype=np.int64)
-    for start, stop, same, data in _same_cluster(adjacency, codes):
-        rows = np.repeat(np.arange(stop - start), np.diff(adjacency.indptr[start : stop + 1]))[same]
-        weight[start:stop] = np.bincount(rows, weights=data[same], minlength=stop - start)
-        number[start:stop] = np.bincount(rows, minlength=stop - start)
+    for rows, same, data in _same_cluster(adjacency, codes):
+        weight += np.bincount(rows[same], weights=data[same], minlength=codes.size)
+        number += np.bincount(rows[same], minlength=codes.size)
     return weight, number
 
 
-def _row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple[int, int]]:
+def _same_cluster(
+    adjacency: sparse.csr_array, codes: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray]]:
+    """Yield, per block of rows, the row of each stored entry, whether it joins nodes of one cluster, and the entry."""
+    narrow = codes.astype(np.int32, copy=False) if codes.size < np.iinfo(np.int32).max else codes
+    indptr = adjacency.indptr
+    for start, stop in row_blocks(indptr, _BLOCK_ENTRIES):
+        entries = slice(indptr[start], indptr[stop])
+        rows = np.repeat(np.arange(start, stop), np.diff(indptr[start : stop + 1]))
+        yield rows, narrow[rows] == narrow[adjacency.indices[entries]], adjacency.data[entries]
+
+
+def row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple[int, int]]:
     """Cut the rows into ranges of at most max_entries stored entries, at least one row each."""
     start, n_rows = 0, indptr.size - 1
     while start < n_rows:
@@ -186,6 +317,6 @@ def _row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple
         start = stop
 
 
-def _degrees(adjacency: sparse.csr_array) -> NDArray[np.float64]:
+def degrees_of(adjacency: sparse.csr_array) -> NDArray[np.float64]:
     """Weighted degrees, always summed in double precision."""
     return adjacency @ np.ones(adjacency.shape[1])

@@ -12,15 +12,9 @@ from typing import Any, Literal
 from scipy import sparse
 
 from equigraph.metrics._table import Labels, LabelTable
-from equigraph.metrics.balance import (
-    Empty,
-    _balance_with_empty,
-    normalized_balance_of_table,
-    proportional_balance_of_table,
-)
-from equigraph.metrics.cuts import _conductance, _normalized_cut
-from equigraph.metrics.individual import _individual_balance
-from equigraph.metrics.quality import _modularity
+from equigraph.metrics.balance import Empty, balance, normalized_balance, proportional_balance
+from equigraph.metrics.individual import individual_balance
+from equigraph.metrics.quality import _conductance, _modularity, _normalized_cut
 
 
 @dataclass(frozen=True)
@@ -44,135 +38,128 @@ class Score:
         return min(values) if self.over_attributes == "min" else attributes.mean(values)
 
 
+def _by_name(*scores: Score) -> dict[str, Score]:
+    return {score.name: score for score in scores}
+
+
 # In the order of `evaluate` and of all tables.
-SCORES: dict[str, Score] = {
-    score.name: score
-    for score in (
-        Score(
-            "Q",
-            "Q",
-            "modularity Q",
-            "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
-            "Modularity: how many more links stay inside clusters than chance would keep there; 0 is chance, 1 is "
-            "never reached, and higher is more cohesive.",
-            of_graph=lambda adjacency, labels: _modularity(adjacency, labels.codes, labels.n_clusters),
-        ),
-        Score(
-            "B",
-            "B",
-            "balance B",
-            "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
-            "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups "
-            "of different size cannot reach.",
-            of_groups=lambda table, *options: _balance_with_empty(table.counts, "mean", *options),
-        ),
-        Score(
-            "NB",
-            "NB",
-            "normalised balance NB",
-            "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
-            "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
-            "cluster lacks some group.",
-            of_groups=lambda table, *_: normalized_balance_of_table(table.counts, table.groups.sizes),
-        ),
-        Score(
-            "min_balance",
-            "min B",
-            "minimum balance",
-            "balance of the worst cluster",
-            "Balance of the worst cluster: smallest group over largest group there.",
-            of_groups=lambda table, *options: _balance_with_empty(table.counts, "min", *options),
-            over_attributes="min",
-        ),
-        Score(
-            "rho",
-            "rho",
-            "individual balance rho",
-            "individual balance: fewest over most of one's own group, oneself left out, in any two clusters; below 1",
-            "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
-            "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
-            "cluster score 0.75, and clusters of different size less, however fair they are.",
-            of_groups=lambda table, *_: _individual_balance(table),
-        ),
-        Score(
-            "n_nonempty",
-            "k",
-            "clusters with nodes",
-            "clusters that have at least one node",
-            "Clusters that have at least one node.",
-            of_graph=lambda adjacency, labels: labels.n_clusters,
-            larger_is_better=None,
-        ),
-    )
-}
+SCORES: dict[str, Score] = _by_name(
+    Score(
+        "Q",
+        "Q",
+        "modularity Q",
+        "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
+        "Modularity: how many more links stay inside clusters than chance would keep there; 0 is chance, 1 is "
+        "never reached, and higher is more cohesive.",
+        of_graph=lambda adjacency, labels: _modularity(adjacency, labels.codes, labels.n_clusters),
+    ),
+    Score(
+        "B",
+        "B",
+        "balance B",
+        "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
+        "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups "
+        "of different size cannot reach.",
+        of_groups=lambda table, *options: balance(table, "mean", *options),
+    ),
+    Score(
+        "NB",
+        "NB",
+        "normalised balance NB",
+        "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
+        "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
+        "cluster lacks some group.",
+        of_groups=lambda table, *_: normalized_balance(table),
+    ),
+    Score(
+        "min_balance",
+        "min B",
+        "minimum balance",
+        "balance of the worst cluster",
+        "Balance of the worst cluster: smallest group over largest group there.",
+        of_groups=lambda table, *options: balance(table, "min", *options),
+        over_attributes="min",
+    ),
+    Score(
+        "rho",
+        "rho",
+        "individual balance rho",
+        "individual balance: fewest over most of one's own group, oneself left out, in any two clusters; below 1",
+        "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
+        "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
+        "cluster score 0.75, and clusters of different size less, however fair they are.",
+        of_groups=lambda table, *_: individual_balance(table),
+    ),
+    Score(
+        "n_nonempty",
+        "k",
+        "clusters with nodes",
+        "clusters that have at least one node",
+        "Clusters that have at least one node.",
+        of_graph=lambda adjacency, labels: labels.n_clusters,
+        larger_is_better=None,
+    ),
+)
 # Scores that other papers report; `evaluate` computes them where they are asked for.
-FURTHER: dict[str, Score] = {
-    score.name: score
-    for score in (
-        Score(
-            "conductance",
-            "cond",
-            "mean conductance",
-            "edges that leave a cluster over its volume, averaged over clusters; lower is more cohesive",
-            "Conductance: the weight that leaves a cluster over the smaller of its volume and that of the rest, "
-            "averaged over the clusters; lower is more cohesive.",
-            of_graph=_conductance,
-            larger_is_better=False,
-        ),
-        Score(
-            "ncut",
-            "Ncut",
-            "normalised cut",
-            "edges that leave a cluster over its volume, summed over clusters; lower is more cohesive",
-            "Normalised cut: the weight that leaves a cluster over its volume, summed over the clusters; lower is more "
-            "cohesive.",
-            of_graph=_normalized_cut,
-            larger_is_better=False,
-        ),
-        Score(
-            "PB",
-            "PB",
-            "proportional balance",
-            "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
-            "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
-            "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
-            of_groups=lambda table, *_: proportional_balance_of_table(table.counts, table.groups.sizes),
-        ),
-        Score(
-            "min_PB",
-            "min PB",
-            "minimum proportional balance",
-            "proportional balance of the worst cluster",
-            "Proportional balance of the worst cluster.",
-            of_groups=lambda table, *_: proportional_balance_of_table(
-                table.counts, table.groups.sizes, "min"
-            ),
-            over_attributes="min",
-        ),
-    )
-}
+FURTHER: dict[str, Score] = _by_name(
+    Score(
+        "conductance",
+        "cond",
+        "mean conductance",
+        "edges that leave a cluster over its volume, averaged over clusters; lower is more cohesive",
+        "Conductance: the weight that leaves a cluster over the smaller of its volume and that of the rest, "
+        "averaged over the clusters; lower is more cohesive.",
+        of_graph=_conductance,
+        larger_is_better=False,
+    ),
+    Score(
+        "ncut",
+        "Ncut",
+        "normalised cut",
+        "edges that leave a cluster over its volume, summed over clusters; lower is more cohesive",
+        "Normalised cut: the weight that leaves a cluster over its volume, summed over the clusters; lower is more "
+        "cohesive.",
+        of_graph=_normalized_cut,
+        larger_is_better=False,
+    ),
+    Score(
+        "PB",
+        "PB",
+        "proportional balance",
+        "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
+        "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
+        "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
+        of_groups=lambda table, *_: proportional_balance(table),
+    ),
+    Score(
+        "min_PB",
+        "min PB",
+        "minimum proportional balance",
+        "proportional balance of the worst cluster",
+        "Proportional balance of the worst cluster.",
+        of_groups=lambda table, *_: proportional_balance(table, "min"),
+        over_attributes="min",
+    ),
+)
 # Scores that a curve has when its notion is theirs.
-OF_NOTIONS: dict[str, Score] = {
-    score.name: score
-    for score in (
-        Score(
-            "mouflon",
-            "mouflon",
-            "MOUFLON balance",
-            "balance as MOUFLON defines it",
-            "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
-            "clusters counting more.",
-        ),
-        Score(
-            "evenness",
-            "evenness",
-            "evenness",
-            "one minus the index of dissimilarity",
-            "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
-            "0 if no cluster holds two groups.",
-        ),
-    )
-}
+OF_NOTIONS: dict[str, Score] = _by_name(
+    Score(
+        "mouflon",
+        "mouflon",
+        "MOUFLON balance",
+        "balance as MOUFLON defines it",
+        "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
+        "clusters counting more.",
+    ),
+    Score(
+        "evenness",
+        "evenness",
+        "evenness",
+        "one minus the index of dissimilarity",
+        "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
+        "0 if no cluster holds two groups.",
+    ),
+)
 # What decides between clusterings: everything but the number of clusters.
 COMPARED = tuple(name for name, score in SCORES.items() if score.larger_is_better is not None)
 # Scores that every single attribute has.
@@ -181,5 +168,5 @@ OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is n
 
 def words_of(name: str) -> str:
     """Return a few words for a score; of one that is not listed, its name."""
-    score = SCORES.get(name) or FURTHER.get(name) or OF_NOTIONS.get(name)
-    return name if score is None else score.words
+    known = {**SCORES, **FURTHER, **OF_NOTIONS}
+    return known[name].words if name in known else name

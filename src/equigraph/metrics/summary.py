@@ -1,10 +1,10 @@
-"""What a clustering looks like: sizes, composition, and the usual scores at once."""
+"""What a clustering looks like: the usual scores at once, also for scikit-learn, sizes and composition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,20 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
 from equigraph.graph.communities import labels_of_communities
-from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups import Attributes
 from equigraph.graph.groups.bins import mean_gap
 from equigraph.graph.groups.encode import column_of, names_of_rows
-from equigraph.metrics._shown import Shown, capped
-from equigraph.metrics._table import (
-    LabelTable,
-    check_n_clusters,
-    encode_labels,
-    make_tables,
-    read_nodes,
-)
-from equigraph.metrics.agreement import _accuracy, _ari, _nmi
+from equigraph.metrics._table import LabelTable, check_n_clusters, encode_labels, make_tables, read_nodes
+from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy, normalized_mutual_info_score
 from equigraph.metrics.balance import Empty
-from equigraph.metrics.scores import FURTHER, SCORES, Score
+from equigraph.metrics.scores import FURTHER, SCORES
+
+# Of a table of clusters and groups that is shown on a page, in a picture or in a terminal.
+MAX_CLUSTERS, MAX_GROUPS = 50, 12
 
 
 def evaluate(
@@ -90,35 +86,25 @@ def evaluate(
     encoded = nodes.labels(labels)
     if n_clusters is not None:
         check_n_clusters(n_clusters, encoded.n_clusters)
-    each: list[dict[str, float]] = []
-    of_attributes: dict[str, float] = {}
     given = nodes.attributes(sensitive_features)
-    if given is not None:
-        attributes, tables = make_tables(encoded, given)
-        each = [_fairness(table, wanted, n_clusters, empty) for table in tables]
-        of_attributes = _by_attribute(attributes, tables, each)
+    attributes, tables = (None, []) if given is None else make_tables(encoded, given)
+    each = [
+        {name: one.of_groups(table, n_clusters, empty) for name, one in wanted.items() if one.of_groups}
+        for table in tables
+    ]
     scores: dict[str, float] = {}
     for name, score in wanted.items():
         if score.of_graph is not None:
             scores[name] = score.of_graph(nodes.adjacency, encoded)
-        elif each:
+        elif attributes is not None:
             scores[name] = score.over(attributes, [one[name] for one in each])
-    scores |= of_attributes
+    if attributes is not None:
+        scores |= _by_attribute(attributes, tables, each)
     if target is not None:
-        true = nodes.labels(target, "labels of the target")
-        scores.update(accuracy=_accuracy(true, encoded), nmi=_nmi(true, encoded), ari=_ari(true, encoded))
+        pair = nodes.labels(target, "labels of the target").codes, encoded.codes
+        scores["accuracy"] = clustering_accuracy(*pair)
+        scores |= {"nmi": normalized_mutual_info_score(*pair), "ari": adjusted_rand_score(*pair)}
     return scores
-
-
-def _fairness(
-    table: LabelTable, wanted: Mapping[str, Score], n_clusters: int | None, empty: Empty
-) -> dict[str, float]:
-    """Return the fairness scores of one attribute."""
-    return {
-        name: score.of_groups(table, n_clusters, empty)
-        for name, score in wanted.items()
-        if score.of_groups is not None
-    }
 
 
 def _by_attribute(
@@ -138,6 +124,59 @@ def _by_attribute(
 def score_name(score: str, attribute: str) -> str:
     """Return what the score of one of several attributes is called."""
     return f"{score}[{attribute}]"
+
+
+class ClusteringScorer:
+    """Score a fitted clusterer by ``(1 - fairness) * Q + fairness * NB``, for ``GridSearchCV(scoring=...)``.
+
+    Clusterers of graphs have no ``predict``: they are scored on the nodes they were fitted to. Give the search one
+    split of all nodes, ``cv=[(all_nodes, all_nodes)]``.
+
+    Parameters
+    ----------
+    sensitive_features : array-like, dict of columns, frame, optional
+        The groups, as for ``fit``; by default those of the graph.
+    fairness : float, default=0.5
+        How much fairness counts, in [0, 1]. It belongs to the score and not to the method: whatever dials are searched,
+        all are measured by the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equigraph as eg
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> room = eg.datasets.make_classroom()
+    >>> search = GridSearchCV(
+    ...     eg.FairPartition(3, random_state=0),
+    ...     {"fairness": [0.0, 0.5]},
+    ...     scoring=ClusteringScorer(room.sensitive_features),
+    ...     cv=[(np.arange(30), np.arange(30))],
+    ... )
+    >>> search.fit(room.adjacency, sensitive_features=room.sensitive_features).best_params_
+    {'fairness': 0.5}
+    """
+
+    def __init__(self, sensitive_features: Any = None, *, fairness: float = 0.5):
+        if not 0 <= fairness <= 1:
+            raise ParameterError(f"fairness={fairness!r} is not in [0, 1].")
+        self.sensitive_features = sensitive_features
+        self.fairness = fairness
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+        """Return the score of a fitted estimator, or of a pipeline that ends in one, on what it was fitted to."""
+        if hasattr(estimator, "steps"):
+            X, estimator = estimator[:-1].transform(X), estimator[-1]
+        labels = estimator.labels_
+        n = getattr(X, "n_nodes", None) or getattr(X, "shape", (labels.size,))[0]
+        if n != labels.size:
+            raise ParameterError(
+                f"The score is asked for {n} nodes and {labels.size} were clustered: a graph is scored as a whole, "
+                "with cv=[(all_nodes, all_nodes)]."
+            )
+        scores = evaluate(X, labels, sensitive_features=self.sensitive_features)
+        if self.fairness and "NB" not in scores:
+            raise ParameterError("The score needs groups: give ClusteringScorer(sensitive_features).")
+        return (1 - self.fairness) * scores["Q"] + self.fairness * scores.get("NB", 0.0)
 
 
 def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArray[np.intp]:
@@ -185,6 +224,56 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
 
 
 @dataclass(frozen=True, eq=False)
+class Shown:
+    """The largest clusters, and small groups together; the totals are those of all clusters."""
+
+    clusters: list[Any]
+    groups: list[str]  # the last may be all others
+    counts: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    ungrouped: NDArray[np.int64]
+    n_ungrouped: int  # in all clusters
+    n_hidden: int  # clusters that are not shown
+    hidden_nodes: int
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Nodes of each cluster that is shown."""
+        return self.counts.sum(axis=1) + self.ungrouped
+
+
+def capped(
+    clusters: list[Any],
+    groups: list[Any],
+    counts: NDArray[np.int64],
+    ungrouped: NDArray[np.int64],
+    *,
+    n_clusters: int = MAX_CLUSTERS,
+    n_groups: int = MAX_GROUPS,
+) -> Shown:
+    """Return at most so many clusters, the largest, and at most so many groups, of which the last may be all others."""
+    totals, names = counts.sum(axis=0), [str(name) for name in groups]
+    sizes = counts.sum(axis=1) + ungrouped
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_clusters])
+    if len(names) > n_groups:
+        order = np.argsort(-totals, kind="stable")
+        first, rest = np.sort(order[: n_groups - 1]), order[n_groups - 1 :]
+        names = [*(names[i] for i in first), f"{rest.size:,} other groups"]
+        counts = np.column_stack((counts[:, first], counts[:, rest].sum(axis=1)))
+        totals = counts.sum(axis=0)
+    return Shown(
+        [clusters[i] for i in kept.tolist()],
+        names,
+        counts[kept],
+        totals,
+        ungrouped[kept],
+        int(ungrouped.sum()),
+        len(clusters) - kept.size,
+        int(sizes.sum() - sizes[kept].sum()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Composition:
     """Who is in which cluster; printing it gives a table.
 
@@ -226,7 +315,7 @@ class Composition:
 
         def row(name: str, counts: NDArray[np.int64], rest: int) -> list[str]:
             members = max(int(counts.sum()), 1)
-            cells = [_cell(part, part / members) for part in counts.tolist()]
+            cells = [f"{part} ({part / members:4.0%})" for part in counts.tolist()]
             return [name, str(counts.sum() + rest), *cells, *([str(rest)] if shown.n_ungrouped else [])]
 
         for label, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped.tolist(), strict=True):
@@ -239,19 +328,7 @@ class Composition:
         return "\n".join(f"{row[0]:<{widths[0]}}  {line}" for row, line in zip(rows, lines, strict=True))
 
 
-def _cell(count: int, share: float) -> str:
-    return f"{count} ({share:4.0%})"
-
-
-@overload
-def composition(labels: ArrayLike, *, sensitive_features: Groups) -> Composition: ...
-
-
-@overload
-def composition(labels: ArrayLike, *, sensitive_features: Any) -> Any: ...
-
-
-def composition(labels: ArrayLike, *, sensitive_features: Any) -> Composition | dict[str, Composition]:
+def composition(labels: ArrayLike, *, sensitive_features: Any) -> Any:
     """Return how many nodes of each group are in each cluster.
 
     Parameters
@@ -280,18 +357,15 @@ def composition(labels: ArrayLike, *, sensitive_features: Any) -> Composition | 
     all         4  2 ( 50%)  2 ( 50%)
     """
     attributes, tables = make_tables(labels, sensitive_features)
-    made = {name: _composed(table) for name, table in zip(attributes.names, tables, strict=True)}
+    made = {}
+    for name, table in zip(attributes.names, tables, strict=True):
+        members = table.counts.sum(axis=1)
+        made[name] = Composition(
+            clusters=table.labels.values,
+            groups=table.groups.names,
+            counts=table.counts,
+            shares=table.counts / np.maximum(members, 1)[:, None],
+            population=table.groups.shares,
+            ungrouped=table.labels.sizes - members,
+        )
     return made if attributes.are_several else made[attributes.names[0]]
-
-
-def _composed(table: LabelTable) -> Composition:
-    counts = table.counts
-    members = counts.sum(axis=1)
-    return Composition(
-        clusters=table.labels.values,
-        groups=table.groups.names,
-        counts=counts,
-        shares=counts / np.maximum(members, 1)[:, None],
-        population=table.groups.shares,
-        ungrouped=table.labels.sizes - members,
-    )

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from equigraph._utils.text import GIVE_GROUPS, shown
 from equigraph.exceptions import GroupsError, ParameterError, require
-from equigraph.metrics._shown import MAX_CLUSTERS
+from equigraph.metrics.summary import MAX_CLUSTERS
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, group_colors, look, text_color
 

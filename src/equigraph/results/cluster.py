@@ -1,17 +1,29 @@
-"""Clustering by the name of a method: fit, score, and collect the result."""
+"""Results: of a method by its name, which is fitted and scored, and of labels that come from elsewhere."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equigraph._utils.callbacks import Watched
+from equigraph._utils.records import plain, versions
 from equigraph._utils.text import did_you_mean
+from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError
+from equigraph.graph import Graph
 from equigraph.graph.adapters import library_of
 from equigraph.graph.features import with_features
+from equigraph.graph.groups.sums import indicator
 from equigraph.methods import get_method
+from equigraph.metrics import evaluate
+from equigraph.metrics._table import make_tables
+from equigraph.metrics.notions import get_notion
+from equigraph.metrics.summary import score_name
 from equigraph.results.result import ClusteringResult
 from equigraph.stores.block_scores import evaluate_blocks
 from equigraph.stores.blocks import BlockGraph
@@ -64,26 +76,16 @@ def cluster(
             f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) and "
             "`equigraph choose-k` compare several numbers."
         )
-    on_disk = isinstance(graph, BlockGraph)
-    if on_disk and sensitive_features is not None:
-        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
-    elif not on_disk:
+    if not isinstance(graph, BlockGraph):
         graph = with_features(graph, sensitive_features)
+    elif sensitive_features is not None:
+        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
     watch = Watched(parameters.get("callbacks"))
     if parameters.get("callbacks") is not None:
         parameters = {**parameters, "callbacks": watch}
     start = time.perf_counter()
     model = estimator(**parameters).fit(graph)
-    seconds = time.perf_counter() - start
-    if on_disk:
-        result = ClusteringResult.of_fit(
-            model,
-            graph,
-            evaluate_blocks(graph, model.labels_, n_clusters=model.membership_.shape[1]),
-            seconds,
-        )
-    else:
-        result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
+    result = ClusteringResult.from_estimator(model, graph, seconds=time.perf_counter() - start)
     # A method that has no status of its own may still have been stopped.
     return replace(result, status="stopped") if watch.stopped else result
 
@@ -148,3 +150,52 @@ def fair_communities(
 
 def _vertex(graph: Any, node: Any) -> Any:
     return graph.vs.find(name=node) if "name" in graph.vs.attributes() else graph.vs[node]
+
+
+def result_of_labels(
+    graph: Graph,
+    labels: NDArray[np.intp],
+    method: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    seconds: float = float("nan"),
+) -> ClusteringResult:
+    """Return labels as a result, with their scores and the interaction of their clusters."""
+    k = int(labels.max()) + 1
+    return ClusteringResult(
+        method=method,
+        labels=labels,
+        membership=indicator(labels, k),
+        interaction=interaction_of(graph, labels, k),
+        node_names=graph.node_names,
+        sensitive_features=graph.sensitive_features,
+        scores=evaluate(graph, labels),
+        parameters={name: plain(value) for name, value in (parameters or {}).items()},
+        seed=seed,
+        seconds=seconds,
+        versions=versions(),
+        input_hash=graph.fingerprint(),
+        attribute=graph.attribute,
+        attribute_options=graph.attribute_options,
+    )
+
+
+def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
+    """Return Q, B, NB, min_balance, rho and n_nonempty of labels, and the measure of the notion."""
+    scores = evaluate_blocks(graph, labels) if isinstance(graph, BlockGraph) else evaluate(graph, labels)
+    notion = get_notion(notion)
+    if notion.measure in scores:
+        return scores
+    attributes, tables = make_tables(labels, graph.attributes)
+    values = [notion.value(table.counts, table.groups.sizes) for table in tables]
+    # Before the number of clusters, after which come the scores of each attribute.
+    place = list(scores).index("n_nonempty")
+    items = list(scores.items())
+    scores = dict([*items[:place], (notion.measure, attributes.mean(values)), *items[place:]])
+    if attributes.are_several:
+        scores |= {
+            score_name(notion.measure, name): value
+            for name, value in zip(attributes.names, values, strict=True)
+        }
+    return scores

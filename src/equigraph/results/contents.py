@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from equigraph.exceptions import InputError
 from equigraph.graph.groups.sums import indicator
 from equigraph.results.features import AttributeEntry, stored_features
-from equigraph.results.persistence import MANIFEST, Contents, Stored
+from equigraph.results.formats import Stored
+from equigraph.results.persistence import MANIFEST, Contents
 
 KIND = "clustering"
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"

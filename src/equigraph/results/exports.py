@@ -1,7 +1,8 @@
-"""A result as JSON, as objects of networkx, igraph and cdlib, and as a table for a notebook."""
+"""What a result can be turned into."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,101 +10,128 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.notebook import MAX_GROUPS, page_of
-from equigraph._utils.records import plain
+from equigraph._utils.records import plain, write_json
 from equigraph.exceptions import GraphError, require
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.groups import contingency_table
 from equigraph.graph.names import texts
-from equigraph.results.features import attribute_entries
+from equigraph.results.features import Featured, attribute_entries, graph_of
 
 
-def to_networkx(result: Any, graph: Any) -> Any:
-    """Return the graph as a networkx graph whose nodes carry their cluster and their groups."""
-    graph = as_graph(graph)
-    labels_in_graph(result, graph)  # checks the nodes
-    names = dict(zip(texts(graph.node_names), graph.node_names.tolist(), strict=True))
-    own = texts(result.node_names)
-    network = Graph(graph.adjacency, graph.node_names).to_networkx()
-    several = len(result.features) > 1
-    groups = {name if several else "group": column for name, column in result.features.items()}
-    for attribute, values in {"cluster": result.labels, **groups}.items():
-        for text, value in zip(own, values.tolist(), strict=True):
-            network.nodes[names[text]][attribute] = value
-    return network
+class Exported(Featured):
+    """A result as JSON, as objects of networkx, igraph and cdlib, and as a table for a notebook."""
 
+    def to_networkx(self: Any, graph: Any) -> Any:
+        """Return the graph as a networkx graph whose nodes carry ``cluster`` (and ``group``).
 
-def labels_in_graph(result: Any, graph: Graph) -> NDArray[Any]:
-    """Return the labels in the order of the nodes of a graph, or raise GraphError where its nodes are others."""
-    labels = dict(zip(texts(result.node_names), result.labels.tolist(), strict=True))
-    names = texts(graph.node_names)
-    if set(names) != set(labels):
-        raise GraphError(
-            f"The graph has other nodes than the {result.labels.size} that were clustered: give the graph that "
-            "the result is of."
-        )
-    return np.array([labels[name] for name in names])
+        The graph is the one that was clustered; its nodes are found by name.
 
+        Raises
+        ------
+        GraphError
+            If its nodes are others.
+        """
+        graph = as_graph(graph)
+        self._labels_in(graph)  # checks the nodes
+        names = dict(zip(texts(graph.node_names), graph.node_names.tolist(), strict=True))
+        own = texts(self.node_names)
+        network = Graph(graph.adjacency, graph.node_names).to_networkx()
+        several = len(self.features) > 1
+        groups = {name if several else "group": column for name, column in self.features.items()}
+        for attribute, values in {"cluster": self.labels, **groups}.items():
+            for text, value in zip(own, values.tolist(), strict=True):
+                network.nodes[names[text]][attribute] = value
+        return network
 
-def communities(result: Any) -> list[set[Any]]:
-    """Return the nodes of each cluster that has any, largest cluster first."""
-    found: dict[int, set[Any]] = {}
-    for name, label in zip(result.node_names.tolist(), result.labels.tolist(), strict=True):
-        found.setdefault(label, set()).add(name)
-    return sorted(found.values(), key=len, reverse=True)
+    @property
+    def communities(self: Any) -> list[set[Any]]:
+        """Nodes of each cluster as the graph names them, largest cluster first; clusters without nodes are left out."""
+        found: dict[int, set[Any]] = {}
+        for name, label in zip(self.node_names.tolist(), self.labels.tolist(), strict=True):
+            found.setdefault(label, set()).add(name)
+        return sorted(found.values(), key=len, reverse=True)
 
+    def to_igraph(self: Any, graph: Any = None) -> Any:
+        """Return the clusters as an igraph ``VertexClustering`` (extra ``peers``).
 
-def to_igraph(result: Any, graph: Any) -> Any:
-    """Return the clusters as an igraph VertexClustering, of the igraph graph that is given or of a new one."""
-    igraph = require("igraph", extra="peers", purpose="A VertexClustering")
-    known = as_graph(graph)
-    if not isinstance(graph, igraph.Graph):
-        upper = sparse.triu(known.adjacency, format="coo")
-        graph = igraph.Graph(known.n_nodes, list(zip(upper.row.tolist(), upper.col.tolist(), strict=True)))
-        graph.vs["name"] = known.node_names.tolist()
-        graph.es["weight"] = upper.data.tolist()
-    return igraph.VertexClustering(graph, labels_in_graph(result, known).tolist())
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered, an igraph graph among others; by default the one that is remembered.
+        """
+        graph = graph_of(self, graph) if graph is None else graph
+        igraph = require("igraph", extra="peers", purpose="A VertexClustering")
+        known = as_graph(graph)
+        if not isinstance(graph, igraph.Graph):
+            upper = sparse.triu(known.adjacency, format="coo")
+            graph = igraph.Graph(
+                known.n_nodes, list(zip(upper.row.tolist(), upper.col.tolist(), strict=True))
+            )
+            graph.vs["name"] = known.node_names.tolist()
+            graph.es["weight"] = upper.data.tolist()
+        return igraph.VertexClustering(graph, self._labels_in(known).tolist())
 
+    def to_cdlib(self: Any, graph: Any = None) -> Any:
+        """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
 
-def to_cdlib(result: Any, graph: Any) -> Any:
-    """Return the clusters as a cdlib NodeClustering of a networkx graph."""
-    cdlib = require("cdlib", extra="cdlib", purpose="A NodeClustering")
-    if type(graph).__module__.partition(".")[0] != "networkx":
-        graph = to_networkx(result, graph)
-    else:
-        labels_in_graph(result, as_graph(graph))  # checks the nodes
-    parts = [sorted(part, key=str) for part in communities(result)]
-    return cdlib.NodeClustering(parts, graph, result.method, method_parameters=dict(result.parameters))
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered.
+        """
+        graph = graph_of(self, graph) if graph is None else graph
+        cdlib = require("cdlib", extra="cdlib", purpose="A NodeClustering")
+        if type(graph).__module__.partition(".")[0] != "networkx":
+            graph = self.to_networkx(graph)
+        else:
+            self._labels_in(as_graph(graph))  # checks the nodes
+        parts = [sorted(part, key=str) for part in self.communities]
+        return cdlib.NodeClustering(parts, graph, self.method, method_parameters=dict(self.parameters))
 
+    def summary(self: Any) -> dict[str, Any]:
+        """Return everything but the per-node arrays, ready for JSON."""
+        return {
+            "method": self.method,
+            "n_nodes": int(self.labels.size),
+            "n_clusters": self.n_clusters,
+            "sizes": self.sizes.tolist(),
+            "scores": {name: plain(value) for name, value in self.scores.items()},
+            "attribute": self.attribute,
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            **attribute_entries(self),
+            "small_clusters": self.small_clusters.tolist(),
+            "parameters": dict(self.parameters),
+            "rules": None if self.rules is None else dict(self.rules),
+            "seed": self.seed,
+            "seconds": plain(self.seconds),
+            "status": self.status,
+            "versions": dict(self.versions),
+            "input_hash": self.input_hash,
+            "source": None if self.source is None else dict(self.source),
+        }
 
-def summary(result: Any) -> dict[str, Any]:
-    """Return everything of a result but its per-node arrays, ready for JSON."""
-    return {
-        "method": result.method,
-        "n_nodes": int(result.labels.size),
-        "n_clusters": result.n_clusters,
-        "sizes": result.sizes.tolist(),
-        "scores": {name: plain(value) for name, value in result.scores.items()},
-        "attribute": result.attribute,
-        "n_ungrouped": 0 if result.groups is None else result.groups.n_ungrouped,
-        **attribute_entries(result),
-        "small_clusters": result.small_clusters.tolist(),
-        "parameters": dict(result.parameters),
-        "rules": None if result.rules is None else dict(result.rules),
-        "seed": result.seed,
-        "seconds": plain(result.seconds),
-        "status": result.status,
-        "versions": dict(result.versions),
-        "input_hash": result.input_hash,
-        "source": None if result.source is None else dict(result.source),
-    }
+    def to_json(self: Any, path: str | os.PathLike[str]) -> None:
+        """Write `summary` and the labels by node as JSON."""
+        nodes = dict(zip(map(str, self.node_names.tolist()), self.labels.tolist(), strict=True))
+        write_json(path, {**self.summary(), "labels": nodes})
 
+    def _repr_html_(self: Any) -> str:
+        """Return the clusters with their groups, for a notebook."""
+        heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
+        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
+            counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
+            shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
+            rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
+        return page_of(repr(self), heads, rows)
 
-def html_table(result: Any) -> str:
-    """Return the clusters with their groups as HTML."""
-    heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(result.sizes.tolist())]
-    for attribute, groups in {} if result.attributes is None else result.attributes.groups.items():
-        counts = contingency_table(result.labels, groups.codes, result.n_clusters, groups.n_groups)
-        shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-        heads += [f"{attribute}: {name}" for name in shown] if len(result.features) > 1 else shown
-        rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
-    return page_of(repr(result), heads, rows)
+    def _labels_in(self: Any, graph: Graph) -> NDArray[Any]:
+        """Return the labels in the order of the nodes of a graph, or raise GraphError where its nodes are others."""
+        labels = dict(zip(texts(self.node_names), self.labels.tolist(), strict=True))
+        names = texts(graph.node_names)
+        if set(names) != set(labels):
+            raise GraphError(
+                f"The graph has other nodes than the {self.labels.size} that were clustered: give the graph that "
+                "the self is of."
+            )
+        return np.array([labels[name] for name in names])

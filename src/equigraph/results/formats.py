@@ -1,16 +1,24 @@
-"""Contents of single files: tables as csv or parquet, matrices as npz or csv, objects as json."""
+"""Contents of single files: tables as csv or parquet, matrices as npz or csv, objects as json.
+
+Values of JSON are checked against types: one mechanism for everything that is read back from disk.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import struct
+import types
+import typing
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,48 +73,81 @@ def _entries_of(matrix: Any) -> dict[str, NDArray]:
     return {**places, "interaction": found.data}
 
 
-def parse_table(
-    data: bytes, path: Path, entries: Mapping[str, ColumnEntry], *, raw: bool
-) -> dict[str, NDArray]:
-    """Return the columns of a csv or parquet file; None where a cell is missing."""
-    if path.suffix == ".parquet":
-        return _read_parquet(data, path)
-    heads, *rows = _csv_rows(data, path) or [[]]
-    if set(heads) != set(entries) or len(set(heads)) < len(heads):
-        raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_OURS}.")
-    if any(len(row) != len(heads) for row in rows):
-        raise InputError(f"{path} has rows of different lengths: {_OURS}.")
-    plain = str if raw else as_given
-    columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
-    return {
-        head: _column([plain(cell) for cell in cells], entries[head], path)
-        for head, cells in zip(heads, columns, strict=True)
-    }
+@dataclass(frozen=True)
+class Stored:
+    """Files of a folder, checked against its manifest."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    files: Mapping[str, bytes]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files
+
+    def bytes_of(self, name: str) -> bytes:
+        """Return the bytes of a file that the folder must have."""
+        if name not in self.files:
+            raise InputError(
+                f"{self.folder} holds no {name}: it is a folder of equigraph with another kind of result "
+                f"({self.manifest['kind']})."
+            )
+        return self.files[name]
+
+    def json(self, name: str, schema: Any) -> Any:
+        """Return the content of a JSON file as a schema says; see `decode`."""
+        path = self.folder / name
+        return decode(parse_json(self.bytes_of(name), path), schema, path)
+
+    def table(self, name: str) -> dict[str, NDArray]:
+        """Return the columns of a csv or parquet file; None where a cell is missing."""
+        data, path, entries = self.bytes_of(name), self.folder / name, self.manifest["columns"].get(name, {})
+        if path.suffix == ".parquet":
+            return _read_parquet(data, path)
+        heads, *rows = _csv_rows(data, path) or [[]]
+        if set(heads) != set(entries) or len(set(heads)) < len(heads):
+            raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_OURS}.")
+        if any(len(row) != len(heads) for row in rows):
+            raise InputError(f"{path} has rows of different lengths: {_OURS}.")
+        plain = str if self.manifest["raw"] else as_given
+        columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
+        return {
+            head: _column([plain(cell) for cell in cells], entries[head], path)
+            for head, cells in zip(heads, columns, strict=True)
+        }
+
+    def matrix(self, name: str, shape: tuple[int, int]) -> Any:
+        """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
+        data, path = self.bytes_of(name), self.folder / name
+        try:
+            if path.suffix == ".npz":
+                found = _npz_matrix(data, path.stem, (shape[0] + 1) * (shape[1] + 1))
+            elif name in self.manifest["columns"]:
+                row, column, values = self.table(name).values()
+                found = sparse.csr_array((values, (row, column)), shape=shape)
+            else:
+                found = np.array(_csv_rows(data, path), dtype=np.float64)
+        except _DAMAGE as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path} cannot be read ({reason(error)}): {_OURS}.") from None
+        if found.shape != shape or found.dtype.kind not in "fiu":
+            raise InputError(
+                f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
+            )
+        if not np.isfinite(found.data if sparse.issparse(found) else found).all():
+            raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
+        return found
 
 
-def parse_matrix(
-    data: bytes, path: Path, entries: Mapping[str, ColumnEntry] | None, shape: tuple[int, int]
-) -> Any:
-    """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
+def parse_json(data: bytes, path: Path) -> dict[str, Any]:
+    """Return the object of JSON that a file holds."""
     try:
-        if path.suffix == ".npz":
-            found = _npz_matrix(data, path.stem, (shape[0] + 1) * (shape[1] + 1))
-        elif entries is not None:
-            row, column, values = parse_table(data, path, entries, raw=True).values()
-            found = sparse.csr_array((values, (row, column)), shape=shape)
-        else:
-            found = np.array(_csv_rows(data, path), dtype=np.float64)
-    except _DAMAGE as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read ({reason(error)}): {_OURS}.") from None
-    if found.shape != shape or found.dtype.kind not in "fiu":
-        raise InputError(
-            f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
-        )
-    if not np.isfinite(found.data if sparse.issparse(found) else found).all():
-        raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
-    return found
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
+    return content
 
 
 def _column_entries(table: Mapping[str, NDArray]) -> dict[str, ColumnEntry]:
@@ -179,3 +220,114 @@ def _npz_matrix(data: bytes, name: str, most: int) -> Any:
         found = sparse.csr_array(parts, shape=tuple(stored["shape"].tolist()))
     found.check_format(full_check=True)
     return found
+
+
+def decode(value: Any, schema: Any, path: Path, name: str = "") -> Any:
+    """Return a value of JSON as a type says, or raise InputError with the path and the name of the entry.
+
+    A type is one of those of JSON, ``Any``, ``Literal``, a union, a list, tuple or mapping, an array of numbers, a
+    ``TypedDict`` (whose further entries are kept) or a dataclass. ``float`` is a finite number, or null for NaN.
+
+    >>> decode({"a": [1, 2]}, dict[str, tuple[int, ...]], Path("x"))
+    {'a': (1, 2)}
+    """
+    origin, args = get_origin(schema), get_args(schema)
+    if schema is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        return _decode_union(value, args, path, name)
+    if origin is NotRequired:
+        return decode(value, args[0], path, name)
+    if typing.is_typeddict(schema) or is_dataclass(schema):
+        return _decode_object(value, schema, path, name)
+    if schema is float:
+        if value is None:
+            return math.nan
+        if _is_number(value):
+            return value
+    elif schema is int:
+        if type(value) is int and abs(value) < 2**64:
+            return value
+    elif origin is Literal:
+        if value in args:
+            return value
+    elif origin is np.ndarray:
+        return _decode_array(value, get_args(args[1])[0], path, name)
+    elif origin in (list, tuple):
+        if isinstance(value, list):
+            inner = args if origin is tuple and args[-1] is not Ellipsis else [args[0]] * len(value)
+            if len(inner) == len(value):
+                return origin(decode(one, kind, path, name) for one, kind in zip(value, inner, strict=True))
+    elif origin is not None and issubclass(origin, Mapping):
+        if isinstance(value, dict):
+            return {key: decode(one, args[1], path, name or key) for key, one in value.items()}
+    elif type(value) is (type(None) if schema is None else schema):
+        return value
+    raise _wrong(value, path, name)
+
+
+def _decode_union(value: Any, options: tuple[Any, ...], path: Path, name: str) -> Any:
+    if value is None and type(None) in options:
+        return None
+    *first, last = [option for option in options if option is not type(None)]
+    for option in first:
+        with suppress(InputError):
+            return decode(value, option, path, name)
+    return decode(value, last, path, name)
+
+
+def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
+    if not isinstance(value, dict):
+        raise _wrong(value, path, name)
+    hints = typing.get_type_hints(schema, include_extras=True)
+    if typing.is_typeddict(schema):
+        # Not __required_keys__: annotations are texts when the class is made.
+        required = {key for key in hints if schema.__total__ and get_origin(hints[key]) is not NotRequired}
+    else:
+        hints = {field.name: hints[field.name] for field in fields(schema) if field.init}
+        required = {
+            field.name
+            for field in fields(schema)
+            if field.init and field.default is MISSING and field.default_factory is MISSING
+        }
+        stranger = next((key for key in value if key not in hints), None)
+        if stranger is not None:
+            raise InputError(f"{path} has an unknown entry {_short(stranger)}: {_OURS}.")
+    for key in required:
+        if key not in value:
+            raise InputError(f"{path} has no entry {key!r}: {_OURS}.")
+    found = {key: decode(value[key], kind, path, key) for key, kind in hints.items() if key in value}
+    return {**value, **found} if typing.is_typeddict(schema) else schema(**found)
+
+
+def _decode_array(value: Any, dtype: type, path: Path, name: str) -> NDArray:
+    try:
+        found = np.array(value if isinstance(value, list) else None)
+    except (ValueError, OverflowError):
+        raise _wrong(value, path, name) from None
+    if found.size == 0 and isinstance(value, list):
+        return found.astype(dtype)
+    if (
+        found.dtype.kind not in ("i" if issubclass(dtype, np.integer) else "if")
+        or not np.isfinite(found).all()
+    ):
+        raise _wrong(value, path, name)
+    return found.astype(dtype)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _wrong(value: Any, path: Path, name: str) -> InputError:
+    if not name:
+        return InputError(f"{path} is not what equigraph wrote: expected another kind of JSON.")
+    return InputError(f"{path} has an entry {name!r} of the wrong kind ({_short(value)}).")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

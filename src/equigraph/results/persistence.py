@@ -18,11 +18,8 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, Self, TypedDict
-
-from numpy.typing import NDArray
 
 from equigraph._utils.files import (
     can_lock,
@@ -36,16 +33,14 @@ from equigraph._utils.files import (
     umask,
 )
 from equigraph._utils.records import write_json
-from equigraph._utils.schema import decode
 from equigraph.exceptions import EquigraphError, InputError, ParameterError, reason
-from equigraph.results.formats import ColumnEntry, parse_matrix, parse_table, write_content
+from equigraph.results.formats import ColumnEntry, Stored, decode, parse_json, write_content
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "equigraph", 2
 _NEW, _LOCK = ".equigraph-new", ".equigraph-lock"
 _PATIENCE = 5.0  # seconds to wait for another writer, which takes milliseconds
 _EXPECTED = "expected a folder that `save` or a command such as `equigraph cluster` wrote"
-_OURS = "expected the file that equigraph wrote"
 # By the name of the file: an object of JSON, the columns of a table, a matrix, or arrays by name.
 Contents = Mapping[str, Any]
 
@@ -209,41 +204,6 @@ class OutputFolder:
                 place.rmdir()
 
 
-@dataclass(frozen=True)
-class Stored:
-    """Files of a folder, checked against its manifest."""
-
-    folder: Path
-    manifest: Mapping[str, Any]
-    files: Mapping[str, bytes]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.files
-
-    def bytes_of(self, name: str) -> bytes:
-        """Return the bytes of a file that the folder must have."""
-        if name not in self.files:
-            raise InputError(
-                f"{self.folder} holds no {name}: it is a folder of equigraph with another kind of result "
-                f"({self.manifest['kind']})."
-            )
-        return self.files[name]
-
-    def json(self, name: str, schema: Any) -> Any:
-        """Return the content of a JSON file as a schema says; see `decode`."""
-        return decode(_parse(self.bytes_of(name), self.folder / name), schema, self.folder / name)
-
-    def table(self, name: str) -> dict[str, NDArray]:
-        """Return the columns of a csv or parquet file; None where a cell is missing."""
-        entries = self.manifest["columns"].get(name, {})
-        return parse_table(self.bytes_of(name), self.folder / name, entries, raw=self.manifest["raw"])
-
-    def matrix(self, name: str, shape: tuple[int, int]) -> Any:
-        """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
-        entries = self.manifest["columns"].get(name)
-        return parse_matrix(self.bytes_of(name), self.folder / name, entries, shape)
-
-
 def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = None) -> Stored:
     """Read files of a folder; raise InputError if one is missing, damaged, or changed since it was written.
 
@@ -291,7 +251,7 @@ def read_record(path: str | os.PathLike[str], kind: str, schema: Any) -> Any:
 
 def parse_record(data: bytes, path: Path, kind: str | None, schema: Any) -> Any:
     """Return the content of a record, given as bytes; any kind if None."""
-    content = _parse(data, path)
+    content = parse_json(data, path)
     if content.get("format") != FORMAT or kind not in (None, content.get("kind")):
         raise InputError(f"{path} is no {kind or 'result'} that equigraph wrote.")
     if content.get("version") != VERSION:
@@ -329,16 +289,6 @@ def refusing_damage(path: Path) -> Iterator[None]:
             raise
         said = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {reason(error)}"
         raise InputError(f"{path} is damaged: {said.rstrip('.')}.") from error
-
-
-def _parse(data: bytes, path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
-    return content
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

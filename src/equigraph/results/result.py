@@ -13,7 +13,7 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.hooks import hook
-from equigraph._utils.records import parameters_of, versions, write_json
+from equigraph._utils.records import parameters_of, versions
 from equigraph._utils.sizes import small_clusters
 from equigraph._utils.text import count
 from equigraph.base import GraphClusterer
@@ -22,16 +22,19 @@ from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
-from equigraph.results import exports
+from equigraph.metrics import evaluate
 from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
-from equigraph.results.features import Featured, graph_of, group_columns
-from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
+from equigraph.results.exports import Exported
+from equigraph.results.features import group_columns
+from equigraph.results.formats import Stored
+from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
+from equigraph.stores.block_scores import evaluate_blocks
 from equigraph.stores.blocks import BlockGraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Featured):
+class ClusteringResult(Exported):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -113,29 +116,24 @@ class ClusteringResult(Featured):
         model : GraphClusterer
             A fitted estimator.
         graph : graph
-            What it was fitted to; anything that `equigraph.graph.as_graph` takes.
+            What it was fitted to; anything that `equigraph.graph.as_graph` takes, or a `BlockGraph`.
         sensitive_features : array-like, optional
             Groups it was fitted with; by default those of the graph.
         seconds : float, optional
             Time of the fit.
         """
-        from equigraph.metrics import evaluate
-
-        graph = with_features(graph, sensitive_features, getattr(model, "attribute_weights", None))
-        if graph.n_nodes != model.labels_.size:
-            raise GraphError(
-                f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
+        n_clusters = model.membership_.shape[1]
+        if isinstance(graph, BlockGraph):
+            scores = evaluate_blocks(graph, model.labels_, n_clusters=n_clusters)
+        else:
+            graph = with_features(graph, sensitive_features, getattr(model, "attribute_weights", None))
+            if graph.n_nodes != model.labels_.size:
+                raise GraphError(
+                    f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
+                )
+            scores = evaluate(
+                graph, model.labels_, sensitive_features=graph.attributes, n_clusters=n_clusters
             )
-        scores = evaluate(
-            graph, model.labels_, sensitive_features=graph.attributes, n_clusters=model.membership_.shape[1]
-        )
-        return cls.of_fit(model, graph, scores, seconds)
-
-    @classmethod
-    def of_fit(
-        cls, model: GraphClusterer, graph: Graph | BlockGraph, scores: dict[str, Any], seconds: float
-    ) -> ClusteringResult:
-        """Return the result of a fitted estimator whose labels are scored already."""
         return cls(
             method=type(model).__name__,
             labels=model.labels_,
@@ -152,7 +150,7 @@ class ClusteringResult(Featured):
             attribute=graph.attribute,
             status=getattr(model, "status_", None),
             graph=graph if isinstance(graph, Graph) else None,
-            attribute_options=getattr(graph, "attribute_options", AttributeOptions()),
+            attribute_options=graph.attribute_options,
             rules=told_rules(getattr(model, "rules_", None), getattr(model, "relaxed_", ())),
         )
 
@@ -220,52 +218,6 @@ class ClusteringResult(Featured):
         strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
         columns = {"node": self.node_names, "cluster": self.labels, **group_columns(self)}
         return {**columns, "strength": strength}
-
-    def to_networkx(self, graph: Any) -> Any:
-        """Return the graph as a networkx graph whose nodes carry ``cluster`` (and ``group``).
-
-        The graph is the one that was clustered; its nodes are found by name.
-
-        Raises
-        ------
-        GraphError
-            If its nodes are others.
-        """
-        return exports.to_networkx(self, graph)
-
-    @property
-    def communities(self) -> list[set[Any]]:
-        """Nodes of each cluster as the graph names them, largest cluster first; clusters without nodes are left out."""
-        return exports.communities(self)
-
-    def to_igraph(self, graph: Any = None) -> Any:
-        """Return the clusters as an igraph ``VertexClustering`` (extra ``peers``).
-
-        Parameters
-        ----------
-        graph : graph, optional
-            The graph that was clustered, an igraph graph among others; by default the one that is remembered.
-        """
-        return exports.to_igraph(self, graph_of(self, None) if graph is None else graph)
-
-    def to_cdlib(self, graph: Any = None) -> Any:
-        """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
-
-        Parameters
-        ----------
-        graph : graph, optional
-            The graph that was clustered; by default the one that is remembered.
-        """
-        return exports.to_cdlib(self, graph_of(self, None) if graph is None else graph)
-
-    def summary(self) -> dict[str, Any]:
-        """Return everything but the per-node arrays, ready for JSON."""
-        return exports.summary(self)
-
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write `summary` and the labels by node as JSON."""
-        nodes = dict(zip(map(str, self.node_names.tolist()), self.labels.tolist(), strict=True))
-        write_json(path, {**self.summary(), "labels": nodes})
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False, raw: bool = False) -> None:
         """Write labels.csv, membership.npz, interaction.csv and result.json, all of them or none.
@@ -443,10 +395,6 @@ class ClusteringResult(Featured):
         ('every cluster of 1 to 30 nodes',)
         """
         return hook("price")(self, graph, by, effort, callbacks, attributes)
-
-    def _repr_html_(self) -> str:
-        """Return the clusters with their groups, for a notebook."""
-        return exports.html_table(self)
 
     def __repr__(self) -> str:
         scores = ", ".join(

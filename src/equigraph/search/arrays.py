@@ -186,14 +186,14 @@ UNIT, GAIN, BEST, MET = 0, 1, 2, 3
 
 
 class Waiting(NamedTuple):
-    """Nodes that would change places: one for each cluster, cluster it would go to, and kind (its first group).
+    """Nodes that would change places: a heap for each slot (cluster, cluster to go to, kind: its first group).
 
-    ``who`` is -1 where none waits. What is kept of a node is exact: a swap forgets all who have to do with one of its
-    two clusters. ``gained`` adds up swaps and what the objective rose by.
+    Slot ``(a * n_clusters + b) * n_kinds + kind`` has ``number`` entries, the one that gains most first, of the equally
+    many that there is room for. What is kept of a node was true when it was visited: a neighbour may have moved since.
     """
 
+    number: Integers
     who: Integers
     gain: Numbers
     strength: Numbers
     columns: NDArray[np.int32]
-    gained: Numbers

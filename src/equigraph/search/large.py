@@ -33,8 +33,6 @@ from equigraph.stores.distributed.rows import RowStore
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
 # on the way up.
 _PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
-# Values of the dial that parts are searched at whatever value is asked for.
-_AROUND = (0.2, 0.5, 0.8)
 # Passes of the propagation that makes parts. After these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
 # Small parts that are left over are packed when there are this many times as many parts as wanted.
@@ -98,7 +96,7 @@ class LargeSearch:
     ) -> list[NDArray[np.int32]]:
         """Return labels for every target; see `Search.solve`."""
         wanted = list(targets) if self.objective.is_fair else [Target()]
-        n_steps = 2 * n_runs * (3 + 3 * len(wanted)) if self.effort else len(wanted)
+        n_steps = n_runs * (3 + 3 * len(wanted)) + len(wanted) if self.effort else len(wanted)
         self.watch = Stopwatch(notify, n_steps, self._has_some)
         with self._kept_if_lost(wanted), self.watch:
             for _ in self._steps(wanted, list(starts), n_runs):
@@ -138,11 +136,12 @@ class LargeSearch:
         return labels
 
     def _take_parts(self, targets: Sequence[Target]) -> None:
-        """Put what the search on parts has found by now into the pool."""
+        """Put what the search on parts has found by now into the pool, after moves of single nodes."""
         assert self._inner is not None
         inner, parts = self._inner
         for target in targets:
-            self._keep(self._within_bounds(target.best(inner.pool)[parts]))
+            labels = self._within_bounds(target.best(inner.pool)[parts])
+            self._keep(self._settled(labels, self.objective.for_target(target)))
 
     @contextmanager
     def _kept_if_lost(self, targets: Sequence[Target]) -> Iterator[None]:
@@ -161,7 +160,7 @@ class LargeSearch:
             warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
 
     def _steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
-        """Search on parts, raise the dial on the nodes, and search once more on parts of what is known by then."""
+        """Search on parts, raise the dial on the nodes, and polish the best found for each target."""
         given = [self._keep(self.exactly(start)) for start in starts]
         if not self.effort:
             given = given or [self._keep(self.exactly(np.zeros(self.rows.n_nodes, dtype=np.int32)))]
@@ -170,21 +169,19 @@ class LargeSearch:
                     self._climbed(labels, target)
                 yield
             return
-        yield from self._search_parts(targets, given, n_runs, turn=0)
+        yield from self._search_parts(targets, given, n_runs)
         if self.objective.is_fair and any(target.wants_fairness for target in targets):
             # Where parts leave clusters unfair, single nodes make them fair at less cost, as the dial is raised.
             labels = Target(0.0).best(self.pool)
             for value in LADDER:
                 guide = self.objective.guided().at(value)
                 labels = self._keep(self._settled(labels, guide, _RUNG_PASSES, 0.0))
-        known = []
         for target in targets:
-            known.append(self._climbed(target.best(self.pool), target))
+            self._climbed(target.best(self.pool), target)
             yield
-        yield from self._search_parts(targets, known, n_runs, turn=1)
 
     def _search_parts(
-        self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int, turn: int
+        self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int
     ) -> Iterator[None]:
         """Search on parts that lie within one cluster of every division known, as far as that leaves few enough."""
         cells, starts = None, []
@@ -194,7 +191,6 @@ class LargeSearch:
                 cells = finer
                 starts.append(labels)
         parts, level = coarsen(self.rows, cells, self.n_parts)
-        seed = int(np.random.default_rng([self.seed, 0, turn]).integers(2**31))
         # Parts are too coarse to meet bounds to the node.
         largest = int(level.sizes.max())
         looser = replace(
@@ -202,17 +198,14 @@ class LargeSearch:
             least=np.maximum(self.objective.least - largest, 1),
             most=np.minimum(self.objective.most + largest, self.rows.n_nodes),
         )
-        inner = Search(level, looser, self.n_clusters, effort=self.effort, seed=seed)
+        inner = Search(level, looser, self.n_clusters, effort=self.effort, seed=self.seed)
         inner.plan, inner.watch = replace(inner.plan, n_longer=0), self.watch
         self._inner = inner, parts
         coarse = np.empty((len(starts), level.n_sites), dtype=np.int32)
         for place, labels in enumerate(starts):
             coarse[place, parts] = labels
-        around = [Target(value) for value in _AROUND] if any(one.wants_fairness for one in targets) else []
-        further = [target for target in around if target not in targets] if self.objective.is_fair else []
-        yield from inner.steps([*targets, *further], list(coarse), n_runs)
-        for target in targets:
-            self._climbed(target.best(inner.pool)[parts], target)
+        yield from inner.steps(targets, list(coarse), n_runs)
+        self._take_parts(targets)
 
     def _climbed(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
         """Move the nodes, in index order, for a bounded number of passes, into the pool."""

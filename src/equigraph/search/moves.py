@@ -24,10 +24,11 @@ _PIECE = 1_000_000
 # Parts of clusters make the next level only if it is this much smaller, and whole clusters do otherwise.
 _LEAST_SHRINKAGE = 0.8
 # Passes of swaps, and what one must bring, in modularity, to be followed by another.
-SWAP_PASSES, LEAST_SWAP = 5, 1e-6
-# More pairs of clusters than this are not tried. A look at a node that waits reads all groups: with many groups fewer
-# kinds of nodes wait, so that looks at all of them read about as many counts.
-_MOST_PAIRS, _MOST_READ = 2**22, 144
+SWAP_PASSES, LEAST_SWAP = 10, 1e-4
+# More pairs of clusters than this are not tried, and so many nodes of a kind wait for a partner between two of them. A
+# look at one reads all groups: with many groups there are fewer kinds, so that looks at all of them read about as many
+# counts.
+_MOST_PAIRS, _MOST_WAITING, _MOST_READ = 2**22, 128, 144
 
 Pause = Callable[[], Any]
 
@@ -278,32 +279,40 @@ def by_cluster(partition: Partition) -> dict[str, NDArray[np.int64]]:
     return {"members": members, "place": place, "ends": ends}
 
 
-def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float = LEAST_SWAP) -> None:
-    """Let pairs of nodes change places, in index order, while the objective rises: the sizes stay.
+def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float = LEAST_SWAP) -> Partition:
+    """Let pairs of nodes change places, in index order, while the objective rises; return the labels after that.
 
-    ``least_gain`` is what a pass must bring, in modularity, to be followed by another.
+    The sizes stay. ``least_gain`` is what a pass must bring, in modularity, to be followed by another.
     """
     waiting = waiting_room(partition.objective, partition.n_clusters)
-    if waiting is None:
-        return
-    for _ in range(max_passes):
-        before = waiting.gained[1]
-        waiting.who[...] = -1
-        swap_rows(*partition.arrays, 0, waiting)
-        if waiting.gained[1] - before <= least_gain * (1 - partition.objective.fairness):
+    best = partition.relabelled(partition.labels)
+    for _ in range(max_passes if waiting is not None else 0):
+        assert waiting is not None
+        waiting.number[...] = 0
+        swapped = best.relabelled(best.labels)
+        swap_rows(*swapped.arrays, 0, waiting)
+        gain = swapped.value - best.value
+        best = swapped if gain > 0 else best
+        if gain <= least_gain * (1 - partition.objective.fairness):
             break
+    return best
 
 
 def waiting_room(objective: Objective, n_clusters: int) -> Waiting | None:
-    """Return empty swap-candidate tables; None where there would be too many candidates."""
+    """Return empty heaps of swap candidates; None where there would be too many."""
     if n_clusters**2 > _MOST_PAIRS:
         return None
     n_groups = objective.population.size
     n_kinds = max(min(n_groups, _MOST_PAIRS // n_clusters**2, max(_MOST_READ // n_groups, 1)), 1)
-    shape = (n_clusters, n_clusters, n_kinds)
-    columns = np.zeros((*shape, objective.weights.size), dtype=np.int32)
-    who = np.full(shape, -1, dtype=np.int64)
-    return Waiting(who, np.zeros(shape), np.zeros(shape), columns, np.zeros(2))
+    n_slots = n_clusters**2 * n_kinds
+    size = n_slots * min(_MOST_WAITING, _MOST_PAIRS // n_slots)
+    return Waiting(
+        number=np.zeros(n_slots, dtype=np.int64),
+        who=np.zeros(size, dtype=np.int64),
+        gain=np.zeros(size),
+        strength=np.zeros(size),
+        columns=np.zeros((size, objective.weights.size), dtype=np.int32),
+    )
 
 
 def recombine(

@@ -80,8 +80,11 @@ class Partition:
 
     @property
     def value(self) -> float:
-        """The objective; see `scores`."""
-        return self.objective.value(*self.scores)
+        """The objective, less what nodes cost that are not at home; see `scores`."""
+        modularity, notion = self.scores
+        if self.objective.rules is not None:
+            modularity -= self.objective.rules.rate * self.objective.rules.moved(self.labels)
+        return self.objective.value(modularity, notion)
 
 
 def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> LabelState:

@@ -174,16 +174,18 @@ class GraphRows:
         partition = Partition(self.nodes, objective, labels)
         waiting = waiting_room(objective, partition.n_clusters)
         state: Sequence[NDArray] = [*partition.state]
+        best, reached = partition.labels.copy(), objective.value(*self.scores(labels, objective))
         for _ in range(max_passes if waiting is not None else 0):
             assert waiting is not None
-            before = waiting.gained[1]
-            waiting.who[...] = -1
+            waiting.number[...] = 0
             both = self.store.walk(swap_block, [*waiting, *state], objective, self.unit)
             waiting, state = Waiting(*both[: len(waiting)]), both[len(waiting) :]
             pause()
-            if waiting.gained[1] - before <= least_gain * (1.0 - objective.fairness):
+            before, reached = reached, objective.value(*self.scores(state[0], objective))
+            best = state[0].copy() if reached > before else best
+            if reached - before <= least_gain * (1.0 - objective.fairness):
                 break
-        return state[0]
+        return best
 
 
 def rows_of(graph: Any) -> GraphRows | None:

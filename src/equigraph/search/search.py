@@ -366,12 +366,10 @@ class Search:
         for _ in range(_MOST_ROUNDS):
             partition = Partition(self.level, objective, target.best(self.pool), self.n_clusters)
             local_search(partition, self.rng(3), pause=self.watch.look)
-            reached = partition.scores
             for _ in range(self.plan.n_swaps if objective.is_tight and self.level.columns.shape[0] else 0):
-                partition = partition.relabelled(partition.labels)
-                swap(partition)
-                local_search(partition, self.rng(3), pause=self.watch.look)
-                before, reached = objective.value(*reached), partition.scores
+                swapped = swap(partition)
+                local_search(swapped, self.rng(3), pause=self.watch.look)
+                partition, before = swapped.relabelled(swapped.labels), partition.value
                 if partition.value - before <= _WORTH_SWAPS * (1 - objective.fairness):
                     break
             size = len(self.pool.labels), self.pool.scores[-1]

@@ -10,7 +10,6 @@ from equigraph.analysis.explanation.pair import PairExplanation, explain_pair
 from equigraph.analysis.explanation.subject import Aim, Subject
 from equigraph.graph.groups import Attributes
 from equigraph.metrics._table import read_nodes
-from equigraph.metrics.audit.attributes import attributes_of
 from equigraph.metrics.notions import NORMALIZED, NOTIONS
 from equigraph.results.features import graph_of
 from equigraph.rules import Rules
@@ -30,7 +29,7 @@ def explain(
 def _subject(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
     known = graph_of(result, graph)
     given = result.parameters.get("rules") if rules is None else rules
-    attributes = attributes_of(read_nodes(known), sensitive_features)
+    attributes = read_nodes(known).attributes(sensitive_features, known.attribute)
     return Subject(
         graph=known,
         labels=result.labels,

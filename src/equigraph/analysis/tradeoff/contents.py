@@ -14,7 +14,8 @@ from equigraph.exceptions import InputError
 from equigraph.metrics.notions import get_notion
 from equigraph.results.contents import LABELS, Parameters, Source, labels_table
 from equigraph.results.features import AttributeEntry, group_columns, stored_features
-from equigraph.results.persistence import Contents, Stored
+from equigraph.results.formats import Stored
+from equigraph.results.persistence import Contents
 
 KIND = "curve"
 CURVE, TABLE = "curve.json", "curve.csv"

@@ -33,7 +33,8 @@ from equigraph.graph.groups.attributes import Features
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
 from equigraph.results.features import Featured, attribute_entries
-from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
+from equigraph.results.formats import Stored
+from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 
 Of = Literal["labels", "means"]
 

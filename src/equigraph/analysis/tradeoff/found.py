@@ -15,7 +15,7 @@ from equigraph.analysis.tradeoff.point import DIVERGED, TradeoffPoint, index_of
 from equigraph.analysis.tradeoff.runs import FitLabels, Runs, Sweep
 from equigraph.graph import Graph
 from equigraph.metrics.notions import get_notion
-from equigraph.results.scoring import score_labels
+from equigraph.results.cluster import score_labels
 from equigraph.search.agree import as_rules
 from equigraph.search.pool import TOLERANCE
 from equigraph.stores.blocks import BlockGraph

@@ -225,7 +225,7 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     from equigraph.community import FairPartition
     from equigraph.community.start import placed_nodes
     from equigraph.graph.groups.encode import unique_values
-    from equigraph.results.from_labels import result_of_labels
+    from equigraph.results.cluster import result_of_labels
     from equigraph.rules.rules import told_rules
 
     settings = run.settings

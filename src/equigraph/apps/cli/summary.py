@@ -64,7 +64,7 @@ def print_composition(result: Any) -> None:
 
 
 def _print_groups(result: Any, groups: Any) -> None:
-    from equigraph.metrics._shown import capped
+    from equigraph.metrics.summary import capped
 
     names, counts = group_counts(result, groups)
     rest = result.sizes - counts.sum(axis=1)

@@ -242,7 +242,7 @@ def print_curve(curve: Any, point: Any, graph: Any) -> None:
 
 def _links(graph: Any, labels: Any) -> tuple[str, ...]:
     """Return the share of the links, by weight, that stay inside clusters; nothing for a graph without links."""
-    from equigraph.metrics.links import share_inside
+    from equigraph.metrics.quality import share_inside
 
     return (f"{share_inside(graph.unit_adjacency, labels):.0%}",) if graph.n_edges else ()
 

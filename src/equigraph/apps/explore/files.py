@@ -35,7 +35,7 @@ def _report(people: BoardPeople, step: Step, path: Path, language: str = "en") -
         lists = with_costs(division_of_board(people, step)).lists_in(language)
         replace(lists, title=people.title).to_html(path)
         return
-    from equigraph.results.from_labels import result_of_labels
+    from equigraph.results.cluster import result_of_labels
 
     graph = people.grouped(step.attributes[0] if step.attributes else None)
     result = result_of_labels(graph, step.labels, "board")

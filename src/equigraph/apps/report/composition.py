@@ -13,8 +13,7 @@ from equigraph.apps.report.figures import hex_color
 from equigraph.apps.report.findings import Findings
 from equigraph.apps.report.table import PageTable
 from equigraph.apps.report.wording import percent
-from equigraph.metrics._shown import MAX_CLUSTERS, Shown
-from equigraph.metrics.summary import Composition
+from equigraph.metrics.summary import MAX_CLUSTERS, Composition, Shown
 from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors, group_colors, text_color
 

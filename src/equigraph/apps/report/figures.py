@@ -17,7 +17,7 @@ from equigraph._utils.text import shown
 from equigraph.apps.report.findings import Findings
 from equigraph.exceptions import require
 from equigraph.graph.groups import Groups
-from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
+from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
 from equigraph.plotting.graph import MAX_NAMED_NODES
 from equigraph.plotting.style import (

@@ -19,7 +19,7 @@ from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics import composition, evaluate
-from equigraph.metrics.links import share_inside
+from equigraph.metrics.quality import share_inside
 from equigraph.metrics.summary import Composition
 from equigraph.results.features import clustered_graph
 from equigraph.results.result import ClusteringResult

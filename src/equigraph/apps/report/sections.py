@@ -18,8 +18,7 @@ from equigraph.apps.report.findings import Findings
 from equigraph.apps.report.table import PageTable
 from equigraph.apps.report.wording import NO_BREAK, number, percent
 from equigraph.graph.groups import Groups
-from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
-from equigraph.metrics.summary import score_name
+from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS, score_name
 
 _MAX_MOVED, _MAX_MOVES = 30, 12  # names of a row, and rows, of the table of moves
 _HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}

@@ -15,7 +15,8 @@ from equigraph.exceptions import InputError
 from equigraph.graph.groups.encode import unique_values
 from equigraph.metrics import evaluate
 from equigraph.results.contents import KIND, POSSIBLE_FILES, labels_table
-from equigraph.results.persistence import Stored, read_stored
+from equigraph.results.formats import Stored
+from equigraph.results.persistence import read_stored
 from equigraph.results.result import ClusteringResult
 
 

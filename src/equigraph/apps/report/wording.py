@@ -11,7 +11,7 @@ from equigraph._utils.text import count, listed
 from equigraph.apps.report.findings import Findings
 from equigraph.graph.groups import Groups
 from equigraph.graph.groups.remarks import ungrouped_sentence
-from equigraph.metrics.balance import cluster_normalized_balances
+from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
 from equigraph.metrics.summary import Composition, score_name
 
@@ -88,7 +88,7 @@ def mirroring(what: Composition) -> tuple[int, Gap]:
     Clusters without a member of any group have nothing to mirror and count as if they did.
     """
     members = what.counts.sum(axis=1)
-    close = (members == 0) | (cluster_normalized_balances(what.counts) >= 1 - TOLERANCE - 1e-12)
+    close = (members == 0) | (NORMALIZED.cluster_scores(what.counts) >= 1 - TOLERANCE - 1e-12)
     gaps = np.where(members[:, None] > 0, np.abs(what.shares - what.population), 0.0)
     cluster, group = np.unravel_index(int(np.argmax(np.round(gaps, 12))), gaps.shape)
     widest = Gap(
@@ -118,7 +118,7 @@ def mirror_sentence(what: Composition, attribute: str | None) -> str:
         return "Everybody is in the same cluster, so it is the population itself."
     if mirror == n:
         whole = what.counts.sum(axis=1) > 0
-        closest = bool((cluster_normalized_balances(what.counts)[whole] == 1).all())
+        closest = bool((NORMALIZED.cluster_scores(what.counts)[whole] == 1).all())
         if widest.size < 1e-9:
             return f"Every cluster mirrors the population{by} exactly."
         if widest.size <= _NARROW:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.metrics.notions.base import register_shared
-from equigraph.metrics.notions.evenness import evenness
+from equigraph.metrics.notions import evenness, register_shared
 from equigraph.search.arrays import BROKEN, N_CLUSTERS, SPARE, SUM
 
 register_shared()
@@ -47,6 +46,15 @@ def part_of(terms: Any, score: Any, row: Any, a: int) -> float:
         value += terms.even * (_evenness(row[low:high], terms.population[low:high]) - 1.0)
     value *= terms.weights[a]
     return value * size if terms.sized else value
+
+
+@compiled(inner=True)
+def headroom(terms: Any, state: Any, c: int) -> float:
+    """Return the most that the notion can rise by changes of one cluster that keep its size: scores are at most 1."""
+    most = 0.0
+    for a in range(terms.offsets.size - 1 if terms.fairness > 0.0 else 0):
+        most += terms.weights[a] * (state.size[c] if terms.sized else 1) - state.parts[c, a]
+    return most if terms.sized else most / state.tally[N_CLUSTERS]
 
 
 @compiled(inner=True)

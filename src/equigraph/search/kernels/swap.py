@@ -10,7 +10,57 @@ from equigraph._utils.compilation import compiled
 from equigraph.search.arrays import AWAY, N_CLUSTERS
 from equigraph.search.kernels.local import TOLERANCE
 from equigraph.search.kernels.rules import follow_rules, rules_change
-from equigraph.search.kernels.state import notion_change, notion_gain, rescore, transfer
+from equigraph.search.kernels.state import headroom, notion_change, notion_gain, rescore, transfer
+
+
+@compiled(inner=True)
+def copy_entry(waiting: Any, source: int, target: int) -> None:
+    """Copy an entry of a heap."""
+    waiting.who[target] = waiting.who[source]
+    waiting.gain[target] = waiting.gain[source]
+    waiting.strength[target] = waiting.strength[source]
+    for a in range(waiting.columns.shape[1]):
+        waiting.columns[target, a] = waiting.columns[source, a]
+
+
+@compiled(inner=True)
+def push(waiting: Any, slot: int, node: int, gain: float, strength: float, codes: Any) -> None:
+    """Add a node to the heap of a slot; where that is full, one that gains less gives way."""
+    depth = waiting.who.size // waiting.number.size
+    first, at = slot * depth, waiting.number[slot]
+    if at == depth:
+        # One of the leaves, each in turn.
+        at -= 1 + node % ((depth + 1) // 2)
+        if gain <= waiting.gain[first + at]:
+            return
+    else:
+        waiting.number[slot] += 1
+    while at > 0 and waiting.gain[first + (at - 1) // 2] < gain:
+        copy_entry(waiting, first + (at - 1) // 2, first + at)
+        at = (at - 1) // 2
+    waiting.who[first + at] = node
+    waiting.gain[first + at] = gain
+    waiting.strength[first + at] = strength
+    for a in range(codes.shape[1]):
+        waiting.columns[first + at, a] = codes[0, a]
+
+
+@compiled(inner=True)
+def pop(waiting: Any, slot: int) -> None:
+    """Remove the node that gains most from the heap of a slot."""
+    first = slot * (waiting.who.size // waiting.number.size)
+    waiting.number[slot] -= 1
+    last, at = waiting.number[slot], 0
+    gain = waiting.gain[first + last]
+    while 2 * at + 1 < last:
+        child = 2 * at + 1
+        if child + 1 < last and waiting.gain[first + child + 1] > waiting.gain[first + child]:
+            child += 1
+        if waiting.gain[first + child] <= gain:
+            break
+        copy_entry(waiting, first + child, first + at)
+        at = child
+    copy_entry(waiting, first + last, first + at)
 
 
 @compiled
@@ -23,6 +73,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
     labels, volume, tally, none = state.labels, state.volume, state.tally, level.counts[:0]
     who, f, n_slots = waiting.who, terms.fairness, volume.size
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
+    n_kinds, depth = waiting.number.size // n_slots**2, who.size // waiting.number.size
     links, touched = np.zeros(n_slots), np.empty(n_slots, dtype=np.int64)
     for site in range(strength.size):
         a, count = np.int64(labels[low + site]), 0
@@ -33,21 +84,27 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                 count += 1
             links[c] += data[entry]
         codes = level.columns[site : site + 1]
-        best, partner, target, kind, misses = TOLERANCE, np.int64(-1), np.int64(-1), 0, np.int64(0)
+        best, partner, target, found, misses = TOLERANCE, np.int64(-1), np.int64(-1), np.int64(0), np.int64(0)
         for place in range(count):
             c = touched[place]
-            for g in range(who.shape[2] if c != a else 0):
-                other = who[c, a, g]
-                if other < 0:
+            room = f * (headroom(terms, state, a) + headroom(terms, state, c))
+            for g in range(n_kinds if c != a else 0):
+                slot = (c * n_slots + a) * n_kinds + g
+                top = slot * depth
+                while waiting.number[slot] > 0 and labels[who[top]] != c:
+                    pop(waiting, slot)
+                if waiting.number[slot] == 0:
                     continue
-                by = strength[site] - waiting.strength[c, a, g]
-                change_q = links[c] - links[a] + waiting.gain[c, a, g]
+                other = who[top]
+                by = strength[site] - waiting.strength[top]
+                change_q = links[c] - links[a] + waiting.gain[top]
                 change_q -= terms.resolution * by * (inverse * (volume[c] - volume[a] + by))
                 gain = (1.0 - f) * 2.0 * inverse * change_q
-                if f == 0.0 and gain <= best:
+                # Clusters that mirror the population have nothing to gain, which spares most looks at them.
+                if gain + room <= best:
                     continue
                 if f > 0.0:
-                    back = waiting.columns[c, a, g : g + 1]
+                    back = waiting.columns[top : top + 1]
                     change = notion_change(terms, score, state, a, codes, none, back, none)
                     change += notion_change(terms, score, state, c, back, none, codes, none)
                     gain += f * notion_gain(tally, terms.sized, terms.cap, change, tally[N_CLUSTERS])
@@ -64,14 +121,11 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                     if missed > 0:
                         continue
                 if gain > best:
-                    best, partner, target, kind, misses = gain, other, c, g, missed
+                    best, partner, target, found, misses = gain, other, c, top, missed
         if partner >= 0:
             if rules.any:
                 follow_rules(rules, level.sizes, state, site, target, partner, misses)
-            back, other_strength = (
-                waiting.columns[target, a, kind : kind + 1],
-                waiting.strength[target, a, kind],
-            )
+            back, other_strength = waiting.columns[found : found + 1], waiting.strength[found]
             for c, sign in ((a, np.int64(-1)), (target, np.int64(1))):
                 transfer(terms, state, c, sign, np.int64(1), strength[site], codes, none)
             for c, sign in ((target, np.int64(-1)), (a, np.int64(1))):
@@ -79,21 +133,12 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
             labels[low + site], labels[partner] = target, a
             for c in (a, target):
                 rescore(terms, score, state, c)
-                for other in range(n_slots):
-                    for g in range(who.shape[2]):
-                        who[c, other, g] = -1
-                        who[other, c, g] = -1
-            waiting.gained[0] += 1
-            waiting.gained[1] += best
         else:
-            g = max(np.int64(level.columns[site, 0]), 0) % who.shape[2]
+            g = max(np.int64(level.columns[site, 0]), 0) % n_kinds
             for place in range(count):
                 c = touched[place]
-                if c != a and (who[a, c, g] < 0 or links[c] - links[a] > waiting.gain[a, c, g]):
-                    who[a, c, g] = low + site
-                    waiting.gain[a, c, g] = links[c] - links[a]
-                    waiting.strength[a, c, g] = strength[site]
-                    for at in range(codes.shape[1]):
-                        waiting.columns[a, c, g, at] = codes[0, at]
+                if c != a:
+                    slot = (a * n_slots + c) * n_kinds + g
+                    push(waiting, slot, low + site, links[c] - links[a], strength[site], codes)
         for place in range(count):
             links[touched[place]] = 0.0

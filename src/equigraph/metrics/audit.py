@@ -1,4 +1,4 @@
-"""FairnessFrame: every score of a clustering, taken apart."""
+"""FairnessFrame: every score of a clustering, taken apart by attribute, cluster, group and joint group."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.notebook import page_of
 from equigraph._utils.parameters import Integer, Real, check_parameters
@@ -15,17 +15,17 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import framed, named
 from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import read_graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.attributes import joined_name
-from equigraph.metrics._table import Nodes
-from equigraph.metrics.agreement import _ari, clustering_accuracy
-from equigraph.metrics.audit import chance, views
-from equigraph.metrics.audit.attributes import attributes_of, joint_values
-from equigraph.metrics.audit.people import worst_people
+from equigraph.metrics._table import LabelTable, Nodes
+from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy
+from equigraph.metrics.audit_people import Columns, Links, links_of, ratio, sums, worst_people
+from equigraph.metrics.audit_samples import OF_LINKS, TABLE_SCORES, link_samples, standing, table_samples
+from equigraph.metrics.individual import group_balances
+from equigraph.metrics.notions import NORMALIZED
+from equigraph.metrics.quality import _group_modularity
 from equigraph.metrics.summary import Composition, composition
-
-Metric = Callable[..., float]
 
 
 class FairnessFrame:
@@ -71,12 +71,12 @@ class FairnessFrame:
         labels: Any,
         *,
         sensitive_features: Any = None,
-        metrics: Mapping[str, Metric] | None = None,
+        metrics: Mapping[str, Callable[..., float]] | None = None,
     ):
         self.graph = read_graph(graph)
-        nodes = Nodes(self.graph, self.graph.positional or isinstance(graph, Graph), graph)
+        nodes = Nodes(self.graph, graph)
         self.labels = nodes.labels(labels)
-        self._given: Attributes | None = attributes_of(nodes, sensitive_features)
+        self._given: Attributes | None = nodes.attributes(sensitive_features, self.graph.attribute)
         self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
         self.metrics = dict(metrics or {})
         for name, metric in self.metrics.items():
@@ -86,19 +86,42 @@ class FairnessFrame:
                 )
 
     @cached_property
-    def _links(self) -> views.Links:
-        return views.links_of(self.graph.unit_adjacency, self.labels)
+    def _links(self) -> Links:
+        return links_of(self.graph.unit_adjacency, self.labels)
 
     @cached_property
-    def _joint(self) -> dict[str, Groups]:
-        """The joint groups of all attributes, where there are several."""
-        if self._given is None or not self._given.are_several:
-            return {}
-        return {joined_name(self._given.names): self._given.joint}
+    def _tables(self) -> dict[str, LabelTable]:
+        """The tables of all attributes and, where there are several, of their joint groups."""
+        every = dict(self.attributes)
+        if self._given is not None and self._given.are_several:
+            every[joined_name(self._given.names)] = self._given.joint
+        return {name: LabelTable(self.labels, groups) for name, groups in every.items()}
 
     @cached_property
     def _overall(self) -> dict[str, float]:
-        return views.overall(self._links, self.labels, self._given)
+        links = self._links
+        scores: dict[str, float] = {
+            "n_nodes": self.labels.n_nodes,
+            "n_clusters": self.labels.n_clusters,
+            "Q": float(self._modularity_parts().sum()),
+            "links_kept": float(ratio(links.kept_weight.sum(), links.weight.sum())),
+            "without_link": int(links.lost_all.sum()),
+        }
+        if self._given is not None:
+            tables = (self._tables[name] for name in self.attributes)
+            scores["NB"] = self._given.mean(
+                [NORMALIZED.value(table.counts, table.groups.sizes) for table in tables]
+            )
+        return scores
+
+    def _modularity_parts(self) -> NDArray[np.float64]:
+        """Return what each cluster adds to Q."""
+        total = float(self._links.weight.sum()) or 1.0
+        inside, volumes = (
+            sums(weight, self.labels.codes, self.labels.n_clusters) / total
+            for weight in (self._links.kept_weight, self._links.weight)
+        )
+        return inside - volumes**2
 
     @property
     def overall(self) -> Any:
@@ -109,14 +132,22 @@ class FairnessFrame:
         return named(dict(self._overall), "overall")
 
     @cached_property
-    def _by_attribute(self) -> views.Columns:
-        every = {**self.attributes, **self._joint}
-        columns = views.by_attribute(self.labels, every)
-        for name, metric in self.metrics.items():
-            columns[name] = [
-                float(metric(self.labels.codes, sensitive_features=groups)) for groups in every.values()
-            ]
-        return columns
+    def _by_attribute(self) -> Columns:
+        tables = self._tables.values()
+        own = {
+            name: [float(metric(self.labels.codes, sensitive_features=table.groups)) for table in tables]
+            for name, metric in self.metrics.items()
+        }
+        return {
+            "attribute": list(self._tables),
+            "n_groups": [table.groups.n_groups for table in tables],
+            "n_ungrouped": [table.groups.n_ungrouped for table in tables],
+            **{
+                name: [float(score(table.counts, table.groups.sizes)) for table in tables]
+                for name, score in TABLE_SCORES.items()
+            },
+            **own,
+        }
 
     @property
     def by_attribute(self) -> Any:
@@ -124,23 +155,52 @@ class FairnessFrame:
         return framed(self._by_attribute)
 
     @cached_property
-    def _by_cluster(self) -> views.Columns:
-        return views.by_cluster(self._links, self.labels, {**self.attributes, **self._joint})
+    def _by_cluster(self) -> Columns:
+        columns = {
+            "cluster": self.labels.values.tolist(),
+            "size": self.labels.sizes.tolist(),
+            "Q": self._modularity_parts().tolist(),
+            **self._links.columns(self.labels.codes, self.labels.n_clusters),
+        }
+        for name, table in self._tables.items():
+            scores = NORMALIZED.cluster_scores(table.counts, table.groups.sizes)
+            # NaN where nobody has a group.
+            columns[f"NB {name}"] = np.where(table.counts.sum(axis=1) > 0, scores, np.nan).tolist()
+        return columns
 
     @property
     def by_cluster(self) -> Any:
         """Size, part of Q, links kept, people without a link, and NB of each attribute, for every cluster."""
         return framed(self._by_cluster)
 
-    @cached_property
-    def _by_group(self) -> views.Columns:
-        parts = []
-        for name, groups in self.attributes.items():
-            columns = views.by_group(self.graph.unit_adjacency, self._links, self.labels, groups)
-            parts.append({"attribute": [name] * groups.n_groups, "group": groups.names.tolist(), **columns})
+    def _groups(self, table: LabelTable) -> Columns:
+        """Return what the members of each group have of the clusters."""
+        counts, groups = table.counts, table.groups
+        members = counts.sum(axis=1, keepdims=True)
+        shares = (counts / np.maximum(members, 1))[members[:, 0] > 0]
         return {
-            head: [value for part in parts for value in part[head]] for head in (parts[0] if parts else ())
+            "size": groups.sizes.tolist(),
+            "share": groups.shares.tolist(),
+            "least_share": shares.min(axis=0).tolist(),
+            "most_share": shares.max(axis=0).tolist(),
+            "alone": (counts == 1).sum(axis=0).tolist(),
+            **self._links.columns(groups.codes, groups.n_groups),
+            "Q": _group_modularity(self.graph.unit_adjacency, self.labels, groups).tolist(),
+            "rho": ((counts * group_balances(counts)).sum(axis=0) / groups.sizes).tolist(),
         }
+
+    @cached_property
+    def _by_group(self) -> Columns:
+        self._need_attributes()
+        parts = [
+            {
+                "attribute": [name] * groups.n_groups,
+                "group": groups.names.tolist(),
+                **self._groups(self._tables[name]),
+            }
+            for name, groups in self.attributes.items()
+        ]
+        return {head: [value for part in parts for value in part[head]] for head in parts[0]}
 
     @property
     def by_group(self) -> Any:
@@ -149,19 +209,20 @@ class FairnessFrame:
         ``least_share`` and ``most_share`` are the smallest and largest share of the group in a cluster, ``alone`` is
         the number of members who are the only one in theirs, ``Q`` the group's part of the modularity.
         """
-        self._need_attributes()
         return framed(self._by_group, 2)
 
     @cached_property
-    def _by_intersection(self) -> views.Columns:
-        assert self._given is not None
-        columns = views.by_group(self.graph.unit_adjacency, self._links, self.labels, self._given.joint)
-        return {**joint_values(self._given), **columns}
+    def _by_intersection(self) -> Columns:
+        self._need_attributes()
+        *_, joint = self._tables.values()
+        # Any member of a joint group has its value of every attribute.
+        codes, first = np.unique(joint.groups.codes, return_index=True)
+        values = {name: one.values()[first[codes >= 0]].tolist() for name, one in self.attributes.items()}
+        return {**values, **self._groups(joint)}
 
     @property
     def by_intersection(self) -> Any:
         """The same for the joint groups of all attributes: those who agree in every one of them."""
-        self._need_attributes()
         return framed(self._by_intersection, len(self.attributes))
 
     def composition(self, attribute: str | None = None) -> Composition:
@@ -181,7 +242,6 @@ class FairnessFrame:
         Of the columns of `by_group`: the share of links kept, rho, and the part of the members who have none of their
         links, or nobody of their group, in their cluster.
         """
-        self._need_attributes()
         group, size = self._by_group, np.asarray(self._by_group["size"])
         columns = {
             "links_kept": np.asarray(group["links_kept"]),
@@ -218,8 +278,8 @@ class FairnessFrame:
         ['no one of 1 linked person in the cluster']
         """
         check_parameters("FairnessFrame.worst", {"n": Integer(low=1)}, {"n": n})
-        names = self.graph.node_names
-        return framed(worst_people(names, self._links, self.labels, self.attributes, int(n)))
+        tables = {name: self._tables[name] for name in self.attributes}
+        return framed(worst_people(self.graph.node_names, self._links, self.labels, tables, int(n)))
 
     def chance(
         self, *, n_samples: int = 1000, confidence: float = 0.95, random_state: RandomState = None
@@ -261,16 +321,28 @@ class FairnessFrame:
             {"n_samples": n_samples, "confidence": confidence},
         )
         rng = np.random.default_rng(as_seed(random_state))
-        options: dict[str, Any] = {"n_samples": int(n_samples), "confidence": float(confidence), "rng": rng}
-        found: dict[tuple[str, str], dict[str, float]] = {}
-        of_links = chance.chance_of_links(self.graph.unit_adjacency, self._links, self.labels, **options)
-        found |= {(chance.GRAPH, name): one for name, one in of_links.items()}
-        for attribute, groups in {**self.attributes, **self._joint}.items():
-            of_table = chance.chance_of_tables(self.labels, groups, **options)
-            found |= {(attribute, name): one for name, one in of_table.items()}
-            for name, metric in self.metrics.items():
-                found[attribute, name] = chance.chance_of_metric(metric, self.labels, groups, **options)
-        return framed(chance.as_columns(found), 2)
+        codes, number = self.labels.codes, int(n_samples)
+        drawn = link_samples(self.graph.unit_adjacency, self._links.weight, self.labels, number, rng)
+        found = [
+            ("links", score, self._overall[score], samples)
+            for score, samples in zip(OF_LINKS, drawn, strict=True)
+        ]
+        for place, (name, table) in enumerate(self._tables.items()):
+            of_table = table_samples(table, number, rng)
+            for own, metric in self.metrics.items():
+                values = [
+                    metric(rng.permutation(codes), sensitive_features=table.groups) for _ in range(number)
+                ]
+                of_table[own] = np.asarray(values, dtype=np.float64)
+            found += [
+                (name, score, self._by_attribute[score][place], samples)
+                for score, samples in of_table.items()
+            ]
+        rows = [
+            {"attribute": name, "score": score, **standing(value, samples, float(confidence))}
+            for name, score, value, samples in found
+        ]
+        return framed({head: [row[head] for row in rows] for head in rows[0]}, 2)
 
     def compare(self, other: FairnessFrame | ArrayLike) -> FrameDifference:
         """Return what other labels of the same nodes change.
@@ -342,7 +414,7 @@ class FrameDifference:
         self.first, self.second = first, second
         same = clustering_accuracy(first.labels.codes, second.labels.codes)
         self.n_moved = round((1 - same) * first.graph.n_nodes)
-        self.ari = _ari(first.labels, second.labels)
+        self.ari = adjusted_rand_score(first.labels.codes, second.labels.codes)
 
     @property
     def overall(self) -> Any:
@@ -358,13 +430,11 @@ class FrameDifference:
     @property
     def by_group(self) -> Any:
         """Differences of `FairnessFrame.by_group`."""
-        self.first._need_attributes()
         return framed(_minus(self.second._by_group, self.first._by_group, 2), 2)
 
     @property
     def by_intersection(self) -> Any:
         """Differences of `FairnessFrame.by_intersection`."""
-        self.first._need_attributes()
         n_keys = len(self.first.attributes)
         return framed(_minus(self.second._by_intersection, self.first._by_intersection, n_keys), n_keys)
 
@@ -388,7 +458,7 @@ class FrameDifference:
 _FIXED = ("size", "share", "n_groups", "n_ungrouped")
 
 
-def _minus(after: views.Columns, before: views.Columns, n_keys: int) -> views.Columns:
+def _minus(after: Columns, before: Columns, n_keys: int) -> Columns:
     keys = list(before)[:n_keys]
     heads = [head for head in before if head in after and head not in (*keys, *_FIXED)]
     gaps = {

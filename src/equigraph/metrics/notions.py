@@ -1,21 +1,21 @@
-"""What a notion of fairness is: a score of the counts of one cluster, and how the clusters are averaged."""
+"""Notions of fairness: what the dial of a search moves, and what the scores of the same name measure.
+
+A notion is a score of the counts of one cluster, and a way to average the clusters. A new one is a function of two rows
+of counts here, and an entry of `NOTIONS`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import ParameterError, reason
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-# Functions that scores call.
-_SHARED: list[Callable[..., Any]] = []
 # Tables with more entries are scored by compiled code, which takes a moment to load.
 _MOST_PLAIN = 20_000
 # Groups for which clusters of one and two members are tried before a search.
@@ -36,8 +36,8 @@ class Notion:
     measure : str
         Short name of its score in tables, such as "NB".
     score : callable
-        ``score(counts, population) -> float``: the fairness of one cluster, from the whole numbers of its members of
-        each group and those of the population. Clusters that are scored have a member.
+        ``score(counts, population) -> float``: the fairness of one cluster, at most 1, from the whole numbers of its
+        members of each group and those of the population. Clusters that are scored have a member.
     sized : bool, default=True
         Whether clusters count by their number of nodes, or all alike.
     guide : callable, optional
@@ -167,19 +167,12 @@ class Notion:
             ) from error
 
 
-def shared(function: _Function) -> _Function:
-    """Let the scores of several notions call a function, in plain and in compiled code."""
-    _SHARED.append(function)
-    return function
-
-
 @cache
 def register_shared() -> None:
     """Let compiled code call what scores share."""
     from numba.extending import register_jitable
 
-    for function in _SHARED:
-        register_jitable(inline="always")(function)
+    register_jitable(inline="always")(totals)
 
 
 @cache
@@ -212,3 +205,93 @@ def _score_rows() -> Any:
         return scores
 
     return compiled(score_rows)
+
+
+def totals(counts: Any, population: Any) -> tuple[int, int]:
+    """Return the members of a cluster and of the population."""
+    size, n = 0, 0
+    for s in range(len(counts)):
+        size += counts[s]
+        n += population[s]
+    return size, n
+
+
+def normalized(counts: Any, population: Any) -> float:
+    """Return how close the counts are to the shares of the population, as far as whole nodes allow."""
+    size, n = totals(counts, population)
+    worst = 1.0
+    for s in range(len(counts)):
+        # Compared in whole numbers: e = share / n would be rounded, and its floor be one too low.
+        count, share = counts[s], size * population[s]
+        if (count + 1) * n <= share:
+            worst = min(worst, count / (share // n))
+        elif (count - 1) * n >= share:
+            worst = min(worst, -(-share // n) / count)
+    return worst
+
+
+def evenness(counts: Any, population: Any) -> float:
+    """Return one minus the deviation of the shares, in units of what full segregation would give on average."""
+    size, n = totals(counts, population)
+    apart, most = 0.0, 0.0
+    for s in range(len(counts)):
+        share = population[s] / n
+        apart += abs(counts[s] / size - share)
+        most += 2 * share * (1 - share)
+    return 1.0 - apart / most if most > 0 else 1.0
+
+
+def balance(counts: Any, population: Any) -> float:
+    """Return the smallest count over the largest."""
+    least, most = counts[0], counts[0]
+    for s in range(len(counts)):
+        least, most = min(least, counts[s]), max(most, counts[s])
+    return least / most
+
+
+def mean_balance(counts: Any, population: Any) -> float:
+    """Return the mean of the other counts over the largest."""
+    size, most = 0, 0
+    for s in range(len(counts)):
+        size += counts[s]
+        most = max(most, counts[s])
+    return (size - most) / (most * max(len(counts) - 1, 1))
+
+
+def mouflon(counts: Any, population: Any) -> float:
+    """Return (h - 1) times the smallest of h counts over the rest; 1 where there is one group only."""
+    size, least = 0, counts[0]
+    for s in range(len(counts)):
+        size += counts[s]
+        least = min(least, counts[s])
+    if len(counts) == 1:
+        return 1.0
+    return (len(counts) - 1) * least / max(size - least, 1)
+
+
+NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness)
+BALANCE = Notion("balance", "B", balance, sized=False, guide=mean_balance)
+MOUFLON = Notion("mouflon", "mouflon", mouflon, guide=mean_balance)
+EVENNESS = Notion("evenness", "evenness", evenness)
+NOTIONS: dict[str, Notion] = {notion.name: notion for notion in (NORMALIZED, BALANCE, MOUFLON, EVENNESS)}
+
+
+def get_notion(notion: Any) -> Notion:
+    """Return a notion by its name; a `Notion` is returned as it is.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name; the message lists the known ones.
+
+    Examples
+    --------
+    >>> get_notion("balance").measure
+    'B'
+    """
+    if isinstance(notion, Notion):
+        return notion
+    if not isinstance(notion, str) or notion not in NOTIONS:
+        known = ", ".join(map(repr, NOTIONS))
+        raise ParameterError(f"notion={notion!r} is unknown: expected one of {known}, or a Notion.")
+    return NOTIONS[notion]
