@@ -21,12 +21,11 @@ from equigraph.datasets import make_planted_graph
 from equigraph.factorization.multiplicative import multiplicative_updates, update_interaction
 from equigraph.factorization.penalties import Contrastive
 from equigraph.factorization.row_steps import RowSteps
-from equigraph.stores import StoreProduct, single_blas_thread
 from equigraph.stores.block_files import temporary_blocks
 from equigraph.stores.blocks import BlockGraph, write_blocks
-from equigraph.stores.distributed import StreamedRows
-from equigraph.stores.distributed.clients import dask_client
-from equigraph.stores.distributed.dask_rows import DaskRows
+from equigraph.stores.dask_rows import DaskRows, dask_client
+from equigraph.stores.products import StoreProduct, single_blas_thread
+from equigraph.stores.rows import StreamedRows
 
 
 def main() -> None:
@@ -117,7 +116,7 @@ def steps_of(store: Any, blocks: BlockGraph, H: Any, penalty: Any) -> RowSteps:
 
 def in_process(adjacency: Any, H: Any, penalty: Any, iterations: int) -> tuple[float, float]:
     """Return wall and CPU seconds of an iteration of the usual solver: a long run less a short one."""
-    from equigraph.stores import product_of
+    from equigraph.stores.products import product_of
 
     k = H.shape[1]
     product = product_of(adjacency)

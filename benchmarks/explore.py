@@ -47,8 +47,8 @@ def started(*arguments: str) -> Iterator[tuple[str, float]]:
 
 def board_file(n_people: int, folder: Path) -> Path:
     """Write a board of so many people with rules, as a file."""
-    from equigraph.apps.explore.examples import classroom
     from equigraph.apps.explore.files import WRITERS
+    from equigraph.apps.explore.people import classroom
     from equigraph.apps.explore.steps import act, first_step, with_labels
     from equigraph.apps.explore.tasks import first_labels
 

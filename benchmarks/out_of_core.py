@@ -25,7 +25,7 @@ import equigraph as eg
 from benchmarks.scale.__main__ import size
 from equigraph.search import plans
 from equigraph.stores.block_files import temporary_blocks
-from equigraph.stores.distributed.clients import dask_client
+from equigraph.stores.dask_rows import dask_client
 
 DIALS = (0.0, 0.2, 0.5, 0.8)
 # What labels of the same graph may differ by, between places and from the plan for small graphs.

@@ -17,7 +17,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.factorization.penalties import Contrastive
 from equigraph.factorization.row_steps import RowSteps
-from equigraph.stores import memory_product
+from equigraph.stores.products import memory_product
 
 CLUSTERS = (5, 10, 64)
 

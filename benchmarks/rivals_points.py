@@ -15,9 +15,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import equigraph as eg
-from equigraph.apps.reproduction.method_entries import printed
-from equigraph.apps.reproduction.networks import REAL
-from equigraph.apps.reproduction.scoring import TITLES
+from equigraph.apps.reproduction.scoring import REAL, TITLES, printed
 from equigraph.exceptions import EquigraphWarning
 
 # Printed numbers have three digits.

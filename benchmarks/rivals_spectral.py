@@ -13,8 +13,7 @@ import numpy as np
 from scipy import linalg
 
 import equigraph as eg
-from equigraph.spectral.constraints import group_constraint
-from equigraph.spectral.embedding import constrained_embedding
+from equigraph.spectral.embedding import constrained_embedding, group_constraint
 
 SEEDS = range(10)
 TOLERANCE = 0.03

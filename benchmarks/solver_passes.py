@@ -23,8 +23,7 @@ from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, rescale
 from equigraph.factorization.penalties import Scatter
 from equigraph.factorization.starts import spectral_start, svd_start
-from equigraph.stores import SerialProduct
-from equigraph.stores.products import single_blas_thread
+from equigraph.stores.products import SerialProduct, single_blas_thread
 from tests.reference.normalized import normalized_objective
 
 GRAPHS = ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm", "sbm-2k")
@@ -72,7 +71,7 @@ def table(names, n_seeds):
         data = load(name)
         product, penalty = SerialProduct(data.adjacency), Scatter(data.sensitive_features)
         for start_name, start in STARTS.items():
-            starts = [start(data.adjacency, K, np.random.default_rng(seed)) for seed in range(n_seeds)]
+            starts = [start(product, K, np.random.default_rng(seed)) for seed in range(n_seeds)]
             for mu in WEIGHTS:
                 rival = np.array([multiplicative_best(product, H, W, penalty, mu) for H, W in starts])
                 runs = [
@@ -117,7 +116,7 @@ def speed(name="lastfm", steps=30):
     """Print what a step costs beside a product, from the difference of two lengths of run."""
     data = load(name)
     product, penalty = SerialProduct(data.adjacency), Scatter(data.sensitive_features)
-    H, W = svd_start(data.adjacency, K, np.random.default_rng(0))
+    H, W = svd_start(product, K, np.random.default_rng(0))
     once = seconds(lambda: product(H), 200)
     print(f"One product on {name}: {1e3 * once:.3f} ms")
     for mu in WEIGHTS:

@@ -53,9 +53,8 @@ def proven_modularity(instance: Instance) -> float | None:
     compiled = compile_rules(rules, Facts(graph, groups), None, k)
     # Every unit is a class of its own: x[u, c] says that unit u is in cluster c.
     classes = alike(compiled, also=np.ones(compiled.n_units, dtype=np.bool_))
-    program = make_program(compiled, classes, hint=np.zeros(compiled.n_nodes, dtype=np.int64)).numbered(
-        compiled
-    )
+    program = make_program(compiled, classes)
+    program.number_clusters(compiled)
     adjacency = graph.adjacency.toarray()
     degree, total = adjacency.sum(axis=1), adjacency.sum()
     gain = (adjacency - np.outer(degree, degree) / total) / total
@@ -64,26 +63,29 @@ def proven_modularity(instance: Instance) -> float | None:
     n = compiled.n_units
     first, second = np.triu_indices(n, 1)
     pairs, at = first.size, program.cost.size
-    program = program.extended(np.ones(pairs))
     # z of a pair is 1 just if both are in the same cluster.
-    rows, column = program.rows, classes.of_unit
+    column, rows = classes.of_unit, []
+    for row in program.rows:
+        none = sparse.csr_array((row.A.shape[0], pairs))
+        rows.append(optimize.LinearConstraint(sparse.hstack([row.A, none], format="csr"), row.lb, row.ub))
     for c in range(k):
-        for sign, low, high in ((1.0, -np.inf, 1.0), (-1.0, -np.inf, 1.0)):
-            block = np.zeros((pairs, n * k))
-            block[np.arange(pairs), column[first] * k + c] = sign
-            block[np.arange(pairs), column[second] * k + c] = -sign
-            rows.add({0: block, at: sparse.eye_array(pairs)}, low, high)
-        block = np.zeros((pairs, n * k))
-        block[np.arange(pairs), column[first] * k + c] = block[np.arange(pairs), column[second] * k + c] = 1.0
-        rows.add({0: block, at: -sparse.eye_array(pairs)}, -np.inf, 1.0)
-    cost = np.zeros(program.cost.size)
+        for one, other, z in ((1.0, -1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, 1.0, -1.0)):
+            block = np.zeros((pairs, at))
+            block[np.arange(pairs), column[first] * k + c] = one
+            block[np.arange(pairs), column[second] * k + c] = other
+            matrix = sparse.hstack([sparse.csr_array(block), z * sparse.eye_array(pairs)], format="csr")
+            rows.append(optimize.LinearConstraint(matrix, -np.inf, 1.0))
+    cost = np.zeros(at + pairs)
     cost[at:] = -2.0 * gain[first, second]
     integrality = np.ones(cost.size)
     integrality[at:] = 0
     result = optimize.milp(
         cost,
         integrality=integrality,
-        bounds=optimize.Bounds(program.low, program.high),
+        bounds=optimize.Bounds(
+            np.concatenate([program.low.ravel(), np.zeros(pairs)]),
+            np.concatenate([program.high.ravel(), np.ones(pairs)]),
+        ),
         constraints=rows,
         options={"mip_rel_gap": 0.0, "node_limit": NODE_LIMIT},
     )

@@ -146,7 +146,7 @@ def dask_workers():
     pytest.importorskip("distributed")
     import dask
 
-    from equigraph.stores.distributed.clients import dask_client
+    from equigraph.stores.dask_rows import dask_client
 
     # A worker that was killed and is not back within this time is given up for good; 15 s are few on a busy machine.
     patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "60s"})

@@ -16,7 +16,7 @@ import equigraph as eg
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, Scatter
-from equigraph.stores import product_of
+from equigraph.stores.products import product_of
 
 # The size of LastFM: 7,624 nodes, 27,806 edges.
 NODES, CLUSTERS, DEGREE = 7_624, 5, 7.3

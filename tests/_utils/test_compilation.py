@@ -59,7 +59,7 @@ def copy_without_room(folder):
     shutil.copytree(
         Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
     )
-    for part in ("stores", "stores/distributed", "metrics", "search/kernels"):
+    for part in ("stores", "metrics", "search/kernels"):
         (package / part / "__pycache__").write_text("")
     return package.parent
 

@@ -8,12 +8,8 @@ from equigraph import datasets
 from equigraph.datasets.cleaning import clean_drugnet, clean_school
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 
-SCHOOL = {
-    "diaries": datasets.fetch_diaries,
-    "facebook": datasets.fetch_facebook,
-    "friendship": datasets.fetch_friendship,
-}
-RAW = {**SCHOOL, "drugnet": datasets.fetch_drugnet}
+SCHOOL = ("diaries", "facebook", "friendship")
+RAW = (*SCHOOL, "drugnet")
 
 
 def _rows(path):
@@ -44,8 +40,8 @@ def _dense_cleaning(pairs, keep):
 
 @pytest.mark.parametrize("name", RAW)
 def test_the_processed_graph_exactly(name, data_dir):
-    raw = RAW[name](raw=True, data_home=data_dir, download_if_missing=False)
-    processed = RAW[name](data_home=data_dir, download_if_missing=False)
+    raw = datasets.load(name, raw=True, data_home=data_dir, download_if_missing=False)
+    processed = datasets.load(name, data_home=data_dir, download_if_missing=False)
     assert raw.adjacency.has_canonical_format
     assert raw.adjacency.dtype == processed.adjacency.dtype
     for part in ("indptr", "indices", "data"):  # the same node order, so equality is entry by entry
@@ -66,7 +62,7 @@ def test_school_against_a_dense_cleaning(name, data_dir):
         if name != "facebook" or row[2] == "1"
     ]
     ids, dense = _dense_cleaning(pairs, lambda node: people[node][1] != "Unknown")
-    data = SCHOOL[name](raw=True, data_home=data_dir, download_if_missing=False)
+    data = datasets.load(name, raw=True, data_home=data_dir, download_if_missing=False)
     assert data.node_names.tolist() == ids
     np.testing.assert_array_equal(data.adjacency.toarray(), dense)
     assert list(zip(data.school_class, data.sensitive_features, strict=True)) == [
@@ -113,8 +109,8 @@ def test_only_some_sets_have_raw_files():
 def school(tmp_path):
     def write(edges, people):
         (tmp_path / "edges.csv").write_text(edges)
-        (tmp_path / "people.txt").write_text(people)
-        return tmp_path / "edges.csv", tmp_path / "people.txt"
+        (tmp_path / "people.csv").write_text(people)
+        return tmp_path / "edges.csv", tmp_path / "people.csv"
 
     return write
 
@@ -136,37 +132,24 @@ def test_pairs_of_weight_zero_are_no_edges(school):
     assert clean.graph.adjacency.nnz == 4
 
 
-@pytest.mark.parametrize(
-    ("edges", "people", "error", "words"),
-    [
-        ("1 2\n1\n", PEOPLE, GraphError, "line 2"),
-        ("1 2\n2 9\n", PEOPLE, GroupsError, "9"),
-        ("3 7\n", "3\tA\tUnknown\n7\tA\tUnknown\n", GraphError, "known group"),
-        ("1 2\n", "1\tA\n2\tA\n", GroupsError, "has the gender A"),
-    ],
-)
-def test_bad_school_files(school, edges, people, error, words):
-    with pytest.raises(error, match=words) as caught:
-        clean_school(*school(edges, people))
-    assert "\n" not in str(caught.value)
-
-
 NET = ",1,2\n1,0,1\n2,0,0\n"
 HEAD = ",Ethnicity,Gender,HasTie\n"
 
 
 @pytest.mark.parametrize(
-    ("network", "people", "error", "words"),
+    ("clean", "edges", "people", "error", "words"),
     [
-        (NET, HEAD + "1,3,1,1\n2,2,9,1\n", GroupsError, "has the gender 9"),
-        (NET, HEAD + "1,x,1,1\n2,2,1,1\n", GroupsError, "'Ethnicity' of"),
-        (NET, ",Race,Gender,HasTie\n1,1,1,1\n2,2,1,1\n", GroupsError, "Ethnicity"),
-        (NET[:-3], HEAD + "1,3,1,1\n2,2,1,1\n", GraphError, "line 3"),
+        (clean_school, "1 2\n1\n", PEOPLE, GraphError, "line 2"),
+        (clean_school, "1 2\n2 9\n", PEOPLE, GroupsError, "9"),
+        (clean_school, "3 7\n", "3\tA\tUnknown\n7\tA\tUnknown\n", GraphError, "known group"),
+        (clean_school, "1 2\n", "1\tA\n2\tA\n", GroupsError, "has the gender A"),
+        (clean_drugnet, NET, HEAD + "1,3,1,1\n2,2,9,1\n", GroupsError, "has the gender 9"),
+        (clean_drugnet, NET, HEAD + "1,x,1,1\n2,2,1,1\n", GroupsError, "'Ethnicity' of"),
+        (clean_drugnet, NET, ",Race,Gender,HasTie\n1,1,1,1\n2,2,1,1\n", GroupsError, "Ethnicity"),
+        (clean_drugnet, NET[:-3], HEAD + "1,3,1,1\n2,2,1,1\n", GraphError, "line 3"),
     ],
 )
-def test_bad_drugnet_files(tmp_path, network, people, error, words):
-    (tmp_path / "net.csv").write_text(network)
-    (tmp_path / "people.csv").write_text(people)
+def test_bad_files(school, clean, edges, people, error, words):
     with pytest.raises(error, match=words) as caught:
-        clean_drugnet(tmp_path / "net.csv", tmp_path / "people.csv")
+        clean(*school(edges, people))
     assert "\n" not in str(caught.value)

@@ -1,18 +1,19 @@
-"""Coordinate descent: it never rises, it arrives, and it costs one pass over the graph per step."""
+"""Coordinate descent: its parts; it never rises, it arrives, and it costs one pass over the graph per step."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.optimize import nnls
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.coordinate import coordinate_descent
+from equigraph.factorization.coordinate import Model, coordinate_descent, group_table, sweep
 from equigraph.factorization.multiplicative import Status
-from equigraph.factorization.normalized import strengths
+from equigraph.factorization.normalized import fit_interaction, rescale, strengths
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
 from equigraph.factorization.starts import random_start, spectral_start, svd_start
-from equigraph.stores import SerialProduct, gram
+from equigraph.stores.products import SerialProduct, gram
 from tests.reference.normalized import normalized_gradient, normalized_objective
 
 
@@ -70,7 +71,7 @@ def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, w
     rng = np.random.default_rng(seed)
     product = SerialProduct(random_graph(rng, n, kind))
     penalty = penalties(rng, n)[name]
-    H, W = start(product.adjacency, k, rng)
+    H, W = start(product, k, rng)
     factors = coordinate_descent(product, H, W, penalty=penalty, weight=weight, max_iter=30, tol=0)
     assert np.isfinite(factors.history).all()
     assert (np.diff(factors.history) <= 1e-12 * np.abs(factors.history[:-1])).all()
@@ -85,7 +86,7 @@ def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, w
 def test_one_pass_over_the_graph_per_step(name):
     rng = np.random.default_rng(0)
     product = CountingProduct(random_graph(rng, 40))
-    H, W = svd_start(product.adjacency, 3, rng)
+    H, W = svd_start(product, 3, rng)
     product.passes = 0
     factors = coordinate_descent(
         product, H, W, penalty=penalties(rng, 40)[name], weight=1, max_iter=60, tol=0
@@ -100,7 +101,7 @@ def test_scale_of_the_graph_plays_no_part(factor, start):
     rng = np.random.default_rng(2)
     adjacency = random_graph(rng, 45, "planted")
     penalty = penalties(rng, 45)["scatter"]
-    H, W = start(adjacency, 3, np.random.default_rng(0))
+    H, W = start(SerialProduct(adjacency), 3, np.random.default_rng(0))
     one, other = (
         coordinate_descent(SerialProduct(A), H, W, penalty=penalty, weight=0.3, max_iter=40, tol=0)
         for A in (adjacency, adjacency * factor)
@@ -119,7 +120,7 @@ def test_stationary_at_convergence(name, weight):
     adjacency = random_graph(rng, 60, "planted")
     product = SerialProduct(adjacency / np.sqrt((adjacency.data**2).sum()))
     options = {"penalty": penalties(rng, 60)[name], "weight": weight}
-    H, W = spectral_start(product.adjacency, 3, rng)
+    H, W = spectral_start(product, 3, rng)
     factors = coordinate_descent(product, H, W, max_iter=3000, tol=1e-12, **options)
     assert factors.status is Status.CONVERGED
     for factor, gradient in zip(
@@ -134,7 +135,7 @@ def test_stationary_at_convergence(name, weight):
 def test_columns_have_the_scale_that_the_penalty_sees(kind):
     rng = np.random.default_rng(4)
     product = SerialProduct(random_graph(rng, 30, kind))
-    H, W = random_start(product.adjacency, 2, rng)
+    H, W = random_start(product, 2, rng)
     factors = coordinate_descent(
         product, H, W, penalty=penalties(rng, 30)["scatter"], weight=0.1, max_iter=60
     )
@@ -149,7 +150,7 @@ def test_isolated_nodes_get_rows_of_zeros():
     adjacency[[3, 9]] = 0
     adjacency = sparse.csr_array(adjacency.tocsr())
     adjacency.eliminate_zeros()
-    H, W = svd_start(adjacency, 3, rng)
+    H, W = svd_start(SerialProduct(adjacency), 3, rng)
     factors = coordinate_descent(SerialProduct(adjacency), H, W, max_iter=200, tol=0)
     assert np.abs(factors.H[[3, 9]]).max() < 1e-6 * factors.H.max()
 
@@ -172,7 +173,7 @@ def test_start_that_explains_nothing():
 def test_start_is_not_changed_and_runs_repeat():
     rng = np.random.default_rng(8)
     product = SerialProduct(random_graph(rng, 30))
-    H, W = svd_start(product.adjacency, 3, rng)
+    H, W = svd_start(product, 3, rng)
     copies = H.copy(), W.copy()
     runs = [coordinate_descent(product, H, W, max_iter=20, tol=0) for _ in range(2)]
     np.testing.assert_array_equal(H, copies[0])
@@ -183,7 +184,7 @@ def test_start_is_not_changed_and_runs_repeat():
 def test_tolerance_and_callback_stop():
     rng = np.random.default_rng(9)
     product = SerialProduct(random_graph(rng, 30, "planted"))
-    H, W = svd_start(product.adjacency, 3, rng)
+    H, W = svd_start(product, 3, rng)
     early = coordinate_descent(product, H, W, max_iter=2000, tol=1e-4)
     assert early.status is Status.CONVERGED
     assert early.change < 1e-4
@@ -191,3 +192,174 @@ def test_tolerance_and_callback_stop():
     stopped = coordinate_descent(product, H, W, notify=Notifier(lambda progress: progress.step == 7))
     assert stopped.status is Status.STOPPED
     assert stopped.n_iter == 7
+
+
+def dense_objective(A, H, W, groups, weight):
+    """Evaluate J as printed, with n x n matrices and loops; the penalty is the scatter of group means."""
+    n, k = H.shape
+    error = np.linalg.norm(A - H @ W @ H.T) ** 2 / np.linalg.norm(A) ** 2
+    scaled = np.zeros_like(H)
+    for l in range(k):  # noqa: E741
+        length = np.linalg.norm(H[:, l])
+        w = max(W[l, m] * np.linalg.norm(H[:, m]) / length for m in range(k)) if length else 0.0
+        scaled[:, l] = np.sqrt(w) * H[:, l]
+    scatter = sum(
+        (groups == s).sum() * np.sum((scaled[groups == s].mean(axis=0) - scaled.mean(axis=0)) ** 2)
+        for s in np.unique(groups)
+    )
+    return error + weight * scatter / (k * A.sum() / n)
+
+
+def problem(seed, n=12, k=3, diagonal=1.0):
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((n, n)) < 0.5, 1) * rng.random((n, n))
+    W = rng.random((k, k)) + diagonal * 3 * np.eye(k)
+    if not diagonal:
+        np.fill_diagonal(W, 0.01)
+    groups = np.r_[0, 1, rng.integers(0, 3, n - 2)]
+    return A + A.T, rng.random((n, k)), (W + W.T) / 2, groups
+
+
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+@pytest.mark.parametrize("weight", [0.0, 0.7])
+def test_objective_follows_the_dense_one(diagonal, weight):
+    A, H, W, groups = problem(0, diagonal=diagonal)
+    value = normalized_objective(
+        SerialProduct(sparse.csr_array(A)), H, W, penalty=Scatter(groups), weight=weight
+    )
+    assert value == pytest.approx(dense_objective(A, H, W, groups, weight), rel=1e-12)
+
+
+def test_objective_is_free_of_every_scale():
+    A, H, W, groups = problem(1)
+    expected = dense_objective(A, H, W, groups, 0.7)
+    stretch = np.array([0.1, 3.0, 20.0])
+    for factor in (1e-12, 1.0, 1e12):
+        product = SerialProduct(sparse.csr_array(A * factor))
+        other = H * stretch, factor * W / np.outer(stretch, stretch)
+        for factors in (other, rescale(*other)):
+            value = normalized_objective(product, *factors, penalty=Scatter(groups), weight=0.7)
+            assert value == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_zero_diagonal_does_not_hide_a_cluster_from_the_penalty():
+    # One cluster h h', and the same written as two equal columns that only link to each other.
+    A, H, _, groups = problem(2)
+    h = H[:, :1]
+    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
+    plain = normalized_objective(product, h, np.eye(1), penalty=penalty, weight=1.0)
+    # The objective divides by the number of columns.
+    split = normalized_objective(
+        product, np.hstack([h, h]), np.array([[0, 0.5], [0.5, 0]]), penalty=penalty, weight=2.0
+    )
+    assert split == pytest.approx(plain, rel=1e-12)
+
+
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+def test_gradient_is_that_of_finite_differences(diagonal):
+    A, H, W, groups = problem(3, diagonal=diagonal)
+    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
+
+    def value(H, W):
+        return normalized_objective(product, H, W, penalty=penalty, weight=0.7)
+
+    on_H, on_W = normalized_gradient(product, H, W, penalty=penalty, weight=0.7)
+    rng, eps = np.random.default_rng(0), 1e-6
+    for _ in range(5):
+        E, F = rng.standard_normal(H.shape), rng.standard_normal(W.shape)
+        F = F + F.T
+        slope = (value(H + eps * E, W + eps * F) - value(H - eps * E, W - eps * F)) / (2 * eps)
+        assert slope == pytest.approx(np.sum(on_H * E) + np.sum(on_W * F), rel=1e-6)
+
+
+def test_interaction_is_the_nonnegative_least_squares_fit():
+    A, H, _, _ = problem(4, n=20, k=3)
+    pairs = [(i, j) for i in range(3) for j in range(i, 3)]
+    parts = [np.outer(H[:, i], H[:, j]) + (np.outer(H[:, j], H[:, i]) if i != j else 0) for i, j in pairs]
+    expected = nnls(np.column_stack([part.ravel() for part in parts]), A.ravel())[0]
+    W = fit_interaction(
+        np.zeros((3, 3)), H.T @ A @ H, H.T @ H, np.zeros(3), capped=False, n_sweeps=5000, tolerance=1e-14
+    )
+    np.testing.assert_allclose([W[pair] for pair in pairs], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("weight", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_entry_of_the_interaction_is_best_given_the_others(weight, seed):
+    A, H, W, groups = problem(seed, n=20, k=3)
+    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
+    norm = np.linalg.norm(A)
+    factor = weight * norm / (3 * A.sum() / 20)
+    cost = np.array([factor * penalty.value(H[:, [j]]) for j in range(3)])
+    W = (
+        fit_interaction(
+            W / norm, H.T @ A @ H / norm, H.T @ H, cost, capped=False, n_sweeps=200, tolerance=1e-14
+        )
+        * norm
+    )
+
+    def value(W):
+        return normalized_objective(product, H, W, penalty=penalty, weight=weight)
+
+    least = value(W)
+    for i in range(3):
+        for j in range(i, 3):
+            for step in (-1e-3, -1e-5, 1e-5, 1e-3):
+                other = W.copy()
+                other[i, j] = other[j, i] = max(W[i, j] + step * norm, 0)
+                assert value(other) >= least - 1e-13
+
+
+def test_capped_links_fall_but_do_not_rise():
+    A, H, W, _ = problem(5)
+    W = W / 100
+    fitted = fit_interaction(W, H.T @ A @ H, H.T @ H, np.zeros(3), capped=True, n_sweeps=20, tolerance=0.0)
+    off = ~np.eye(3, dtype=bool)
+    assert (fitted[off] <= W[off]).all()
+    assert (fitted != W).any()
+
+
+def test_tables_of_penalties():
+    rng = np.random.default_rng(6)
+    groups = np.r_[0, 1, 2, rng.integers(0, 3, 20)]
+    X = rng.random((23, 2))
+    for penalty in (
+        Scatter(groups),
+        GroupParity(groups),
+        GroupParity(groups, all_columns=False),
+        2 * Scatter(groups) + 0.1 * GroupParity(groups),
+        # Two attributes: the groups of both at once.
+        Scatter(groups) + Scatter(groups[::-1].copy()),
+    ):
+        found = group_table(penalty)
+        sums = found.collect @ X
+        assert np.sum(sums * (found.table @ sums)) == pytest.approx(penalty.value(X))
+    similarity = np.ones((23, 23))
+    for penalty in (
+        Contrastive(groups, self_pairs=False),
+        Contrastive(groups),
+        GraphPenalty(similarity),
+        Scatter(groups) + GraphPenalty(similarity),
+    ):
+        assert group_table(penalty) is None
+
+
+@pytest.mark.parametrize("stiffness", [0.1, 10.0, 1e4])
+def test_sweep_minimises_the_penalty_of_a_column_exactly(stiffness):
+    rng = np.random.default_rng(7)
+    groups = rng.permutation(np.repeat([0, 1, 2], [200, 80, 20]))
+    codes, table, collect = groups_of = group_table(Scatter(groups))
+    H, AH = rng.random((300, 1)), rng.standard_normal((300, 1)) + groups[:, None]
+    model = Model(np.eye(1), np.array([[2.0]]), np.zeros(1), np.array([5.0]), np.array([stiffness]))
+    new = sweep(H, AH, collect @ H, groups_of, model)
+    target = H - 2 * (2 * H - AH) / 5
+    shift = stiffness / 5 * (table @ (collect @ new))
+    np.testing.assert_allclose(new, np.maximum(target - shift[codes], 0), atol=1e-9)
+    assert (new == 0).any()
+
+
+def test_a_penalty_that_knows_no_tables_has_none():
+    class Own:
+        """Keeps the contract of a penalty without being one."""
+
+    assert group_table(Own()) is None

@@ -8,8 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, ParameterError
+from equigraph.factorization import fair_nmtf
 from equigraph.factorization.penalties import Scatter
 from equigraph.graph.groups import encode_groups
+from equigraph.search import plans
 from tests.factorization.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.marks import TINY_GRAPHS
 
@@ -204,3 +206,24 @@ def test_single_precision(blocks, solver):
 def test_planted_fair_clusters_are_found(planted, init):
     labels = fit((planted.adjacency, planted.sensitive_features), 0.5, 5, init=init).labels_
     assert eg.metrics.clustering_accuracy(planted.target, labels) >= 0.999
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("the exact start was asked for on a large graph")
+
+    monkeypatch.setattr(plans, "_LARGE_NODES", 1)
+    monkeypatch.setattr(fair_nmtf, "soft_fair_labels", refuse)
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_the_start_of_a_large_graph_takes_a_bounded_number_of_passes_and_is_as_good(monkeypatch):
+    mix = np.array([np.roll([0.6, 0.2, 0.2], cluster % 3) for cluster in range(6)])
+    data = eg.datasets.make_planted_graph(3000, 6, mean_degree=20, group_mix=mix, random_state=0)
+    graph = data.adjacency, data.sensitive_features
+    assert eg.metrics.clustering_accuracy(data.target, fit(graph, 0.0, 6, max_iter=15).labels_) > 0.99
+    quick = fit(graph, 0.3, 6, max_iter=15)
+    monkeypatch.undo()
+    exact = fit(graph, 0.3, 6, max_iter=15)
+    assert quick.objective_history_[-1] <= exact.objective_history_[-1] * 1.02

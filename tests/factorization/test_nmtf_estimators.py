@@ -17,6 +17,7 @@ from equigraph.exceptions import (
 )
 from equigraph.factorization.penalties import GraphPenalty, Penalty
 from equigraph.factorization.starts import largest_singular_values
+from equigraph.stores.products import SerialProduct
 from tests.factorization.penalties.test_penalties import KeepApart
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
 
@@ -53,10 +54,12 @@ def test_estimator_is_the_papers_algorithm_up_to_the_numbering(room):
 def test_svd_start_uses_the_largest_singular_values():
     sbm = eg.datasets.make_fair_sbm(300, 3, 2, random_state=1)
     exact = np.linalg.svd(sbm.adjacency.toarray(), compute_uv=False)
-    np.testing.assert_allclose(largest_singular_values(sbm.adjacency, 7), exact[:7], rtol=1e-8)
+    np.testing.assert_allclose(largest_singular_values(SerialProduct(sbm.adjacency), 7), exact[:7], rtol=1e-8)
     small = sbm.adjacency[:12][:, :12]
     np.testing.assert_allclose(
-        largest_singular_values(small, 12), np.linalg.svd(small.toarray(), compute_uv=False), atol=1e-10
+        largest_singular_values(SerialProduct(small), 12),
+        np.linalg.svd(small.toarray(), compute_uv=False),
+        atol=1e-10,
     )
 
 
@@ -64,17 +67,19 @@ def test_a_few_passes_find_the_singular_values_of_a_large_graph(monkeypatch):
     planted = eg.datasets.make_planted_graph(800, 4, mean_degree=30, mixing=0.1, random_state=1).adjacency
     exact = np.linalg.svd(planted.toarray(), compute_uv=False)
     monkeypatch.setattr("equigraph.factorization.starts._FEW_PASSES_FROM", 100)
-    found = largest_singular_values(planted, 8)
+    found = largest_singular_values(SerialProduct(planted), 8)
     # Four values stand out, the others are in the bulk.
     np.testing.assert_allclose(found[:4], exact[:4], rtol=1e-3)
     np.testing.assert_allclose(found, exact[:8], rtol=0.1)
     assert (found <= exact[:8] * (1 + 1e-12)).all()
-    np.testing.assert_array_equal(found, largest_singular_values(planted, 8))
+    np.testing.assert_array_equal(found, largest_singular_values(SerialProduct(planted), 8))
     # Fewer directions than columns: the rest is 0.
     star = sparse.csr_array(np.eye(100)[[0] * 99 + [1]].T * 1.0)
     star = star + star.T
     np.testing.assert_allclose(
-        largest_singular_values(star, 5), np.linalg.svd(star.toarray(), compute_uv=False)[:5], atol=1e-9
+        largest_singular_values(SerialProduct(star), 5),
+        np.linalg.svd(star.toarray(), compute_uv=False)[:5],
+        atol=1e-9,
     )
 
 

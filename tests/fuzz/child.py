@@ -18,7 +18,7 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import EquigraphError, EquigraphWarning
-from equigraph.graph import fast_text
+from equigraph.graph import delimited
 from equigraph.rules import Rules
 from tests.fuzz.mutate import mutated
 from tests.fuzz.seeds import READERS, people
@@ -132,11 +132,11 @@ def outcome(folder):
 @contextmanager
 def text_reader(least_bytes):
     """Choose the fast reader of text for files above this size."""
-    before, fast_text.FAST_BYTES = fast_text.FAST_BYTES, least_bytes
+    before, delimited.FAST_BYTES = delimited.FAST_BYTES, least_bytes
     try:
         yield
     finally:
-        fast_text.FAST_BYTES = before
+        delimited.FAST_BYTES = before
 
 
 def judged(folder):

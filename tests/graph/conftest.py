@@ -2,7 +2,7 @@
 
 import pytest
 
-from equigraph.graph import fast_text
+from equigraph.graph import delimited
 
 
 @pytest.fixture(params=["slow", "fast"])
@@ -10,4 +10,4 @@ def text_reader(request, monkeypatch):
     """Read text by the csv module, or by pyarrow."""
     if request.param == "fast":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)
+    monkeypatch.setattr(delimited, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)

@@ -64,10 +64,10 @@ def test_matrix_market_headers_that_are_wrong(tmp_path, head):
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])
 @pytest.mark.parametrize("what", ["real", "integer", "pattern", "array"])
 def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, monkeypatch, what, symmetry, part):
-    from equigraph.graph import market_files
+    from equigraph.graph import matrix_files
 
-    monkeypatch.setattr(market_files, "_PART", part)
-    monkeypatch.setattr(market_files, "_WORTH_PYARROW", part // 2)
+    monkeypatch.setattr(matrix_files, "_PART", part)
+    monkeypatch.setattr(matrix_files, "_WORTH_PYARROW", part // 2)
     rng = np.random.default_rng(3)
     dense = np.triu(rng.random((9, 9)) * (rng.random((9, 9)) < 0.5), 1)
     dense += dense.T
@@ -79,6 +79,17 @@ def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, monkeypatch, what, sy
     expected = mmread(path)
     expected = expected.toarray() if sparse.issparse(expected) else expected
     np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), expected)
+
+
+def test_large_matrix_market_files_may_hold_empty_lines(tmp_path, monkeypatch):
+    from equigraph.graph import matrix_files
+
+    monkeypatch.setattr(matrix_files, "_PART", 8)
+    monkeypatch.setattr(matrix_files, "_WORTH_PYARROW", 0)
+    head = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n"
+    assert read_graph(put(tmp_path, "a.mtx", head + 9 * "\n" + "2 1 2.5\n" + 20 * "\n")).n_edges == 1
+    with pytest.raises(GraphError, match="line 4: expected 3 numbers"):
+        read_graph(put(tmp_path, "a.mtx", head + "2 1 2.5\r\n2  1\r\n"))
 
 
 def test_a_skew_symmetric_matrix_has_negative_weights(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError
-from equigraph.graph import as_graph, fast_text, read_graph
+from equigraph.graph import as_graph, delimited, read_graph
 
 WEIGHTED = np.array([[0, 1.5, 0, 0], [1.5, 0, 2, 0.25], [0, 2, 0, 1], [0, 0.25, 1, 0]])
 
@@ -103,25 +103,23 @@ def test_a_column_that_may_be_a_weight_must_be_told(tmp_path):
         read_graph(write(tmp_path / "friends.csv", "source,target\na,b\n"), weight=True)
 
 
-def test_the_separator_that_excel_tells(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("text_reader")
+def test_the_separator_that_excel_tells(tmp_path):
     named = write(tmp_path / "a.csv", "sep=;\r\nsource;target;weight\r\nLee, Ann;bob;2\r\n", "utf-8-sig")
     bare = write(tmp_path / "b.csv", "sep=|\nLee, Ann|bob|2\n")
-    for fast_bytes in (fast_text.FAST_BYTES, -1):
-        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
-        for graph in (read_graph(named), read_graph(bare), read_graph(bare, delimiter="|")):
-            assert graph.node_names.tolist() == ["Lee, Ann", "bob"]
-            assert graph.adjacency[0, 1] == 2
+    for graph in (read_graph(named), read_graph(bare), read_graph(bare, delimiter="|")):
+        assert graph.node_names.tolist() == ["Lee, Ann", "bob"]
+        assert graph.adjacency[0, 1] == 2
 
 
-def test_fields_at_the_end_that_are_always_empty(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("text_reader")
+def test_fields_at_the_end_that_are_always_empty(tmp_path):
     named = write(tmp_path / "a.csv", "source,target,weight,,\na,b,2,,\nb,c,3,,\n")
     bare = write(tmp_path / "b.csv", "a,b,\nb,c,\n")
-    for fast_bytes in (fast_text.FAST_BYTES, -1):
-        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
-        assert read_graph(named).adjacency[1, 2] == 3
-        assert read_graph(bare).n_edges == 2
-        with pytest.raises(GraphError, match=r"c.csv, line 2: the weight is ''"):
-            read_graph(write(tmp_path / "c.csv", "a,b,1\nb,c,\n"))
+    assert read_graph(named).adjacency[1, 2] == 3
+    assert read_graph(bare).n_edges == 2
+    with pytest.raises(GraphError, match=r"c.csv, line 2: the weight is ''"):
+        read_graph(write(tmp_path / "c.csv", "a,b,1\nb,c,\n"))
     groups = write(tmp_path / "g.csv", "who,team,\na,x,\nb,y,\nc,y,\n")
     assert read_graph(bare, groups).sensitive_features.tolist() == ["x", "y", "y"]
 
@@ -178,12 +176,10 @@ def test_delimiter_is_obeyed(tmp_path):
         ("source,target\n", "edges.csv holds no edge"),
     ],
 )
-def test_faults_name_their_line(tmp_path, monkeypatch, text, sentence):
-    path = write(tmp_path / "edges.csv", text)
-    for fast_bytes in (fast_text.FAST_BYTES, -1):  # the fast reader must end in the same sentence
-        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
-        with pytest.raises(GraphError, match=re.escape(sentence)):
-            read_graph(path)
+@pytest.mark.usefixtures("text_reader")
+def test_faults_name_their_line(tmp_path, text, sentence):
+    with pytest.raises(GraphError, match=re.escape(sentence)):
+        read_graph(write(tmp_path / "edges.csv", text))
 
 
 def test_files_that_are_not_there_or_not_known(tmp_path):
@@ -291,7 +287,7 @@ class TestOtherFormats:
 
 
 def test_line_numbers_of_large_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
+    monkeypatch.setattr(delimited, "FAST_BYTES", -1)
     lines = [f"{k},{k + 1},1" for k in range(500)]
     lines[321] = "0,1,2"
     with pytest.raises(GraphError, match=r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;"):

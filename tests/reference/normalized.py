@@ -9,7 +9,7 @@ from equigraph.factorization.normalized import (
     penalty_weight,
     strengths,
 )
-from equigraph.stores import gram
+from equigraph.stores.products import gram
 
 
 def column_penalties(penalty, H):
@@ -43,7 +43,7 @@ def normalized_objective(product, H, W, *, penalty=None, weight=1.0):
     Examples
     --------
     >>> from scipy import sparse
-    >>> from equigraph.stores import SerialProduct
+    >>> from equigraph.stores.products import SerialProduct
     >>> product = SerialProduct(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))
     >>> round(normalized_objective(product, np.eye(2), np.array([[0.0, 3.0], [3.0, 0.0]])), 9) + 0.0
     0.0

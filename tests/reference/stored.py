@@ -7,10 +7,10 @@ from scipy import sparse
 import equigraph as eg
 
 
-def random_graph(n=90, weighted=False, seed=0, dtype=np.float64):
+def random_graph(n=90, weighted=False, seed=0, dtype=np.float64, density=0.15):
     rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) < 0.15, 1) * (rng.random((n, n)) + 0.1 if weighted else 1.0)
-    upper[:, 7] = upper[7, :] = 0  # a node without an edge
+    upper = np.triu(rng.random((n, n)) < density, 1) * (rng.random((n, n)) + 0.1 if weighted else 1.0)
+    upper[:, min(7, n - 1)] = upper[min(7, n - 1), :] = 0  # a node without an edge
     return sparse.csr_array((upper + upper.T).astype(dtype))
 
 

@@ -262,8 +262,8 @@ def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_o
 
 
 BLOCKS = """
-from equigraph.stores.block_files import BlockWriter, temporary_blocks
-with temporary_blocks() as folder, BlockWriter(sys.argv[1], 10, [0, 10]) as writer:
+from equigraph.stores.block_files import block_writer, temporary_blocks
+with temporary_blocks() as folder, block_writer(sys.argv[1], 10, [0, 10]) as writer:
     folder.mkdir()
     (writer.partial / "big").write_bytes(b"x" * 10**6)
     print(folder.parent, flush=True)

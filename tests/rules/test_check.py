@@ -167,18 +167,29 @@ def test_nodes_without_a_value_count_for_no_group():
             assert {(one.clusters[0], one.group) for one in found} == alone
 
 
-def test_groups_and_labels_that_do_not_fit():
-    rules = Rules(not_alone={"gender": 2})
-    with pytest.raises(GroupsError, match="2 groups for 6 nodes"):
-        rules.check(path_graph(), LABELS, {"gender": ["girl", "boy"]})
-    with pytest.raises(GroupsError, match="is missing for 1 of 6 nodes, first 'Ben'"):
-        rules.check(path_graph(), LABELS, {"gender": ["girl", None, "boy", "boy", "boy", "girl"]})
-    with pytest.raises(GroupsError, match="must be a dict of columns"):
-        rules.check(path_graph(), LABELS, {"Ada": "girl"})
-    with pytest.raises(ParameterError, match="There are 2 labels for 6 nodes"):
-        rules.check(path_graph(), [0, 1], {"gender": GENDER})
-    with pytest.raises(ParameterError, match="1 of 6 labels are missing, first that of node"):
-        rules.check(path_graph(), [0, 1, None, 1, 1, 1], {"gender": GENDER})
+@pytest.mark.parametrize(
+    ("labels", "gender", "error", "message"),
+    [
+        (LABELS, {"gender": ["girl", "boy"]}, GroupsError, "2 groups for 6 nodes"),
+        (
+            LABELS,
+            {"gender": ["girl", None, *GENDER[2:]]},
+            GroupsError,
+            "missing for 1 of 6 nodes, first 'Ben'",
+        ),
+        (LABELS, {"Ada": "girl"}, GroupsError, "must be a dict of columns"),
+        ([0, 1], {"gender": GENDER}, ParameterError, "There are 2 labels for 6 nodes"),
+        (
+            [0, 1, None, 1, 1, 1],
+            {"gender": GENDER},
+            ParameterError,
+            "1 of 6 labels are missing, first that of node",
+        ),
+    ],
+)
+def test_groups_and_labels_that_do_not_fit(labels, gender, error, message):
+    with pytest.raises(error, match=message):
+        Rules(not_alone={"gender": 2}).check(path_graph(), labels, gender)
 
 
 def test_shares_are_exact_where_floats_are_not():

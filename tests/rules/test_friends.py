@@ -1,22 +1,12 @@
 """Friends that nodes asked for: the oracle by eye, and every other reading of the rule against it."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from benchmarks._rule_instances import random_asked, random_instance
 from equigraph.exceptions import ConflictError, ParameterError
-from equigraph.rules import (
-    Facts,
-    Friends,
-    Rules,
-    compile_rules,
-    feasible_labels,
-    keeps,
-    most_friends,
-    violations,
-)
+from equigraph.rules import Facts, Friends, Rules, most_friends, violations
+from tests.rules.test_solve import brute_force
 
 RING = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
 
@@ -77,27 +67,6 @@ def instance_of(seed):
     return instance, Friends(int(rng.integers(1, 4)), but if seed % 2 else {}, random_asked(names, rng))
 
 
-def every_labels(instance):
-    return [
-        np.array(labels)
-        for labels in product(range(instance.n_clusters), repeat=instance.graph.n_nodes)
-        if len(set(labels)) == instance.n_clusters
-    ]
-
-
-@pytest.mark.parametrize("seed", range(2000, 2006))
-def test_all_readings_agree_with_the_oracle(seed):
-    instance, friends = instance_of(seed)
-    facts = Facts(instance.graph, instance.groups)
-    items = [*instance.rules.items[:2], friends]
-    compiled = compile_rules(items, facts, None, instance.n_clusters)
-    kept = [labels for labels in every_labels(instance) if not violations(items, facts, labels)]
-    assert sum(keeps(compiled, labels) for labels in every_labels(instance)) == len(kept)
-    answer = feasible_labels(compiled)
-    assert answer.status == ("found" if kept else "impossible")
-    assert answer.labels is None or keeps(compiled, answer.labels)
-
-
 @pytest.mark.parametrize("seed", range(2000, 2012))
 def test_the_most_friends_agree_with_brute_force(seed):
     instance, friends = instance_of(seed)
@@ -114,10 +83,7 @@ def test_the_most_friends_agree_with_brute_force(seed):
             numbers += [min(kept, most)] * (most > 0)
         return sum(number > 0 for number in numbers), sum(numbers)
 
-    best = max(
-        (value(labels) for labels in every_labels(instance) if not violations(rules.items, facts, labels)),
-        default=None,
-    )
+    best = max(map(value, brute_force(instance, rules)), default=None)
     if best is None:
         with pytest.raises(ConflictError):
             most_friends(rules, friends, facts, n_clusters=instance.n_clusters)

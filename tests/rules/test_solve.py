@@ -1,5 +1,7 @@
 """The solver against the oracle: what it finds keeps every rule, and what it calls impossible is."""
 
+import subprocess
+import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -22,6 +24,7 @@ from equigraph.rules import (
     compile_rules,
     feasible_labels,
     find_conflict,
+    keeps,
     settle_rules,
     solve,
     violations,
@@ -246,6 +249,7 @@ def test_propagation_loses_no_solution(block):
         instance = instance._replace(rules=rules)
         all_labels = brute_force(instance)
         compiled = compile_rules(rules, instance.graph, instance.groups, instance.n_clusters)
+        assert sum(keeps(compiled, labels) for labels in every_labels(instance)) == len(all_labels)
         closer, allowed = propagated(compiled)
         if closer.contradiction:
             assert not all_labels
@@ -324,3 +328,47 @@ def test_a_quick_refutation_is_a_proof(seed):
     # One node more than there are clusters, any two of them apart.
     clique = combinations(graph.node_names[: k + 1].tolist(), 2)
     assert is_refuted(compile_rules(Rules(apart=list(clique)), facts, None, k))
+
+
+SCRIPT = """
+import ctypes, threading
+from equigraph.rules.solve import no_stray_output
+
+libc = ctypes.CDLL(None)
+print("before")
+libc.printf(b"C before\\n")
+
+def stray(first, second):
+    with no_stray_output():
+        first.set()
+        second.wait(5)
+        libc.printf(b"stray\\n")
+
+one, other = threading.Event(), threading.Event()
+threads = [threading.Thread(target=stray, args=pair) for pair in ((one, other), (other, one))]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+libc.printf(b"C after\\n")
+libc.fflush(None)
+print("after")
+"""
+
+
+def test_only_the_stray_lines_are_gone():
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n") == ["before", "C before", "C after", "after", ""]
+    assert run.stderr == ""
+
+
+def test_a_process_without_standard_output():
+    script = """
+import os
+os.close(1)
+from equigraph.rules.solve import no_stray_output
+with no_stray_output():
+    pass
+"""
+    run = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, check=True)
+    assert run.stderr == ""

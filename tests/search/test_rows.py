@@ -16,7 +16,7 @@ from equigraph.search.partition import Partition, scores_of
 from equigraph.search.rows import GraphRows
 from equigraph.stores.block_files import split_rows
 from equigraph.stores.blocks import MemoryBlocks
-from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.rows import StreamedRows
 from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
 from tests.reference.naive_steps import spread_labels
 

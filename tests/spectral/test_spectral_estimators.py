@@ -16,7 +16,7 @@ from equigraph.exceptions import (
 )
 from equigraph.graph.groups import contingency_table
 from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
-from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import group_constraint
 from equigraph.spectral.labels import fill_empty, kmeans_labels, spectral_labels, unit_rows
 
 FAIR = [FairSC, ScalableFairSC, IndividualFairSC]

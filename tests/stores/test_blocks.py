@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
-from equigraph.stores import StoreProduct
 from equigraph.stores.block_files import block_cuts
 from equigraph.stores.blocks import write_blocks
-from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.products import StoreProduct
+from equigraph.stores.rows import StreamedRows
 from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm_blocks
 

@@ -14,8 +14,8 @@ from equigraph.exceptions import GraphError, ParameterError
 from equigraph.factorization.penalties import GraphPenalty
 from equigraph.search import plans
 from equigraph.stores.blocks import write_blocks
-from equigraph.stores.distributed.worker import RowOwners
 from equigraph.stores.edge_blocks import write_edge_blocks
+from equigraph.stores.worker import RowOwners
 from tests.reference.marks import TINY_GRAPHS
 
 pytestmark = TINY_GRAPHS
@@ -140,7 +140,7 @@ def test_callbacks_hear_of_every_step_and_may_stop(client, data, blocks):
 
 
 def test_only_what_belongs_to_a_worker_is_on_it(client, blocks):
-    from equigraph.stores.distributed.dask_rows import DaskRows
+    from equigraph.stores.dask_rows import DaskRows
 
     store = DaskRows(client, blocks)
     store.place("H", np.ones((400, 4)))
@@ -214,7 +214,7 @@ def test_a_running_client_an_address_and_a_wrong_address(client, data, blocks, m
     np.testing.assert_array_equal(current.membership_, expected)
     address = fitted(data, blocks, init="random", max_iter=5, execution=client.scheduler.address)
     np.testing.assert_array_equal(address.membership_, expected)
-    monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
+    monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
     with pytest.raises(ParameterError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         fitted(data, execution="tcp://127.0.0.1:1")
     with pytest.raises(ParameterError, match="execution must be 'dask' or the address"):

@@ -11,20 +11,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.stores import SerialProduct, StoreProduct, gram, memory_product, product_of
+from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
-from equigraph.stores.panels import row_blocks
+from equigraph.stores.products import SerialProduct, StoreProduct, gram, memory_product, product_of
+from equigraph.stores.rows import add_tile
 from equigraph.stores.threads import run_all
+from tests.reference.stored import random_graph
 
 TOLERANCE = {np.float64: 1e-13, np.float32: 2e-6}
-
-
-def random_graph(rng, n, weighted, dtype):
-    """Return a symmetric graph; some rows are empty."""
-    upper = np.triu(rng.random((n, n)) < 0.2, 1) * (rng.random((n, n)) + 0.1 if weighted else 2.5)
-    upper[:: max(n // 3, 1)] = 0
-    upper[:, :: max(n // 3, 1)] = 0
-    return sparse.csr_array((upper + upper.T).astype(dtype))
 
 
 @settings(max_examples=40, deadline=None)
@@ -32,7 +26,7 @@ def random_graph(rng, n, weighted, dtype):
 def test_fused_product_of_any_shape(n, k, weighted, single, seed):
     rng = np.random.default_rng(seed)
     dtype = np.float32 if single else np.float64
-    graph = random_graph(rng, n, weighted, dtype)
+    graph = random_graph(n, weighted, seed, dtype)
     panel = rng.standard_normal((n, k)).astype(dtype)
     expected = graph.toarray() @ panel
     np.testing.assert_allclose(memory_product(graph)(panel), expected, rtol=0, atol=n * 10 * TOLERANCE[dtype])
@@ -42,7 +36,7 @@ def test_fused_product_of_any_shape(n, k, weighted, single, seed):
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 4])
 def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
     # Small blocks, so that there is something to share.
-    monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 500)
+    monkeypatch.setattr("equigraph.stores.products._BLOCK_WORK", 500)
     graph = eg.datasets.make_planted_graph(500, 4, random_state=0).adjacency.astype(dtype)
     panel = np.random.default_rng(0).random((500, 5)).astype(dtype)
     product = memory_product(graph, n_threads)
@@ -53,7 +47,7 @@ def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
 
 def test_long_indices_give_the_same_bits():
     rng = np.random.default_rng(0)
-    graph = random_graph(rng, 60, True, np.float64)
+    graph = random_graph(60, True)
     panel = rng.random((60, 6))
     short = memory_product(graph)(panel)
     wide = sparse.csr_array(graph)
@@ -62,7 +56,7 @@ def test_long_indices_give_the_same_bits():
 
 
 def test_weights_are_left_out_only_where_all_are_equal():
-    even = random_graph(np.random.default_rng(3), 20, False, np.float64)
+    even = 2.5 * random_graph(20)
     block = MemoryBlocks(even, [0, 20]).block(0)
     assert block.data is None
     assert block.value == 2.5
@@ -73,16 +67,9 @@ def test_weights_are_left_out_only_where_all_are_equal():
 
 
 def test_panels_of_whole_numbers():
-    graph = random_graph(np.random.default_rng(4), 20, True, np.float64)
+    graph = random_graph(20, True)
     product = memory_product(graph)
     np.testing.assert_allclose(product(np.ones((20, 2), dtype=int)), graph.toarray() @ np.ones((20, 2)))
-
-
-def test_more_threads_than_rows_with_entries():
-    star = sparse.lil_array((6, 6))
-    star[0, 1:] = star[1:, 0] = 1
-    graph = star.tocsr()
-    np.testing.assert_array_equal(memory_product(graph, 5)(np.eye(6)), graph.toarray())
 
 
 def test_compiled_loops_are_used_where_they_pay(monkeypatch):
@@ -95,16 +82,6 @@ def test_compiled_loops_are_used_where_they_pay(monkeypatch):
     assert chosen.store._n_threads == 1
     monkeypatch.setattr("equigraph.stores.products._THREADED_FROM", 100)
     assert product_of(small).store._n_threads == 4
-
-
-def test_blocks_cover_all_rows_and_depend_on_the_graph_alone():
-    indptr = np.r_[0, np.cumsum(np.random.default_rng(0).integers(0, 5000, 2000))]
-    cuts = row_blocks(indptr)
-    assert cuts[0] == 0
-    assert cuts[-1] == 2000
-    assert (np.diff(cuts) > 0).all()
-    work = np.diff(indptr[cuts])
-    assert work.max() < 2 * work.mean()
 
 
 def test_a_failing_task_is_heard():
@@ -144,7 +121,7 @@ def _product_in_child(queue):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_threads_work_after_a_fork(monkeypatch):
-    monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 100)
+    monkeypatch.setattr("equigraph.stores.products._BLOCK_WORK", 100)
     graph = eg.datasets.make_planted_graph(300, 3, random_state=0).adjacency
     here = float(memory_product(graph, 2)(np.ones((300, 4))).sum())
     context = multiprocessing.get_context("fork")
@@ -164,3 +141,24 @@ def test_gram_sums_in_double_precision():
     assert single.dtype == np.float64
     expected = left.astype(np.float32).astype(float).T @ right.astype(np.float32).astype(float)
     np.testing.assert_allclose(single, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("k", [1, 2, 5, 8, 17])
+def test_tiles_of_any_cut_give_the_same_bits_and_the_dense_product(weighted, dtype, k):
+    from equigraph.stores.kernels import split_points
+
+    A = random_graph(weighted=weighted)
+    panel = np.random.default_rng(k).random((90, k)).astype(dtype)
+    block = RowBlock(0, 90, A.indptr, A.indices, A.data if weighted else None, 1.0)
+    whole, parts = np.zeros((90, k), dtype), np.zeros((90, k), dtype)
+    add_tile(A.indptr[:-1], A.indptr[1:], block, 0, panel, whole)
+    cuts = np.array([0, 31, 32, 90])
+    points = np.empty((4, 90), A.indptr.dtype)
+    split_points(A.indptr, A.indices, cuts, points)
+    for i in range(3):
+        add_tile(points[i], points[i + 1], block, cuts[i], panel[cuts[i] : cuts[i + 1]], parts)
+    np.testing.assert_array_equal(parts, whole)
+    dense = A.toarray() @ panel.astype(float)
+    np.testing.assert_allclose(whole, dense, rtol=1e-5 if dtype == np.float32 else 1e-13)

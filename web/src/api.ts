@@ -1,26 +1,23 @@
 // The server: JSON in, JSON out, and events. A refusal is an Error with the sentence that the server said.
 
 import { lang, t } from "./strings";
-import type { Board, Drawn, Inspected, Job, StoredBoard, Preview, Source, State, Why } from "./types";
+import type { Board, Drawn, Inspected, Job, Preview, Refusal, Source, StoredBoard, State, Why } from "./types";
 
 // Errors about a sheet and lists come in the language of the page.
-// Where no server answers, the sentence of the browser ("Failed to fetch") helps nobody.
+// Where no server answers, or another one, the sentence of the browser ("Failed to fetch") helps nobody.
 async function reach(path: string, options: RequestInit = {}): Promise<Response> {
-  try {
-    const headers = { "accept-language": lang(), ...options.headers };
-    return await fetch(path, { credentials: "same-origin", ...options, headers });
-  } catch {
-    throw new Error(t.lost);
-  }
+  const headers = { "accept-language": lang(), ...options.headers };
+  const answer = await fetch(path, { credentials: "same-origin", ...options, headers }).catch(() => null);
+  const said = answer?.headers.get("content-type")?.startsWith("application/json");
+  if (!answer || !(answer.ok || said)) throw new Error(t.lost);
+  if (!answer.ok) throw new Error(refusalWords(await answer.json()));
+  return answer;
 }
 
-async function ask<T>(path: string, options: RequestInit = {}): Promise<T> {
-  const answer = await reach(path, options);
-  const type = answer.headers.get("content-type") ?? "";
-  const content = type.startsWith("application/json") ? await answer.json() : { error: await answer.text() };
-  if (!answer.ok) throw new Error(t.errors[content.code]?.(content.values) ?? String(content.error));
-  return content as T;
-}
+const ask = async <T>(path: string, options: RequestInit = {}): Promise<T> => (await reach(path, options)).json();
+
+// A refusal in the language of the page; what has no words there is said to be English.
+export const refusalWords = ({ error, code, values }: Refusal): string => t.errors[code ?? ""]?.(values ?? {}) ?? t.english(error);
 
 const send = <T>(path: string, content: unknown, method = "POST") =>
   ask<T>(path, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(content) });
@@ -41,11 +38,7 @@ export const api = {
   open: (payload: Record<string, unknown>) => send<Board>("/api/open", { ...payload, word: t.group }),
   stored: () => ask<StoredBoard[]>("/api/stored"),
   forget: (mark: string) => ask<unknown>(`/api/stored/${mark}`, { method: "DELETE" }),
-  async download(kind: string): Promise<Blob> {
-    const answer = await reach(`/api/download/${kind}`);
-    if (!answer.ok) throw new Error(String((await answer.json()).error));
-    return answer.blob();
-  },
+  download: async (kind: string): Promise<Blob> => (await reach(`/api/download/${kind}`)).blob(),
 } satisfies Source & Record<string, unknown>;
 
 export interface Handlers {

@@ -7,7 +7,7 @@ import { arrivalDialog } from "./arrival";
 import { findAlternatives } from "./compare";
 import { downloadsDialog } from "./downloads";
 import { h, replace } from "./dom";
-import { on, receive, running, store, tell } from "./store";
+import { on, receive, running, store, translate } from "./store";
 import { languages, lang, speak, t } from "./strings";
 import { toggleTheme } from "./theme";
 import { openDialog } from "./upload";
@@ -18,7 +18,10 @@ export function bar(opened: (board: Board) => void): HTMLElement {
   const draw = () => {
     const { state, board, source } = store;
     const ready = state.labels.length > 0;
-    const focused = (document.activeElement as HTMLElement | null)?.dataset?.do;
+    const active = document.activeElement as HTMLInputElement | null;
+    const focused = active?.dataset?.do;
+    // A number that is being typed is not replaced under the hand.
+    if (focused === "number" && active!.value !== String(state.clusters.length)) return;
     const button = (what: string, words: string, run: () => void, options: Record<string, unknown> = {}) =>
       h("button", { type: "button", "data-do": what, onclick: run, ...options }, words);
     replace(
@@ -48,7 +51,7 @@ export function bar(opened: (board: Board) => void): HTMLElement {
             onchange: (event: Event) => {
               speak((event.target as HTMLSelectElement).value);
               document.documentElement.lang = lang();
-              tell("words");
+              translate();
             },
           },
           ...languages().map(([code, words]) => h("option", { value: code, selected: code === lang() }, words)),

@@ -4,6 +4,7 @@ import { act, lock, move, start } from "./actions";
 import { say } from "./announce";
 import { h, replace } from "./dom";
 import { dragFrom } from "./drag";
+import { failure } from "./jobs";
 import { openMenu } from "./menu";
 import { clusterColor, groupColor, sign } from "./palette";
 import { isLocked, name, on, select, store, valueName } from "./store";
@@ -69,7 +70,7 @@ function waiting(): HTMLElement {
   return h(
     "div",
     { class: "wait" },
-    h("p", { class: "error" }, job.status === "failed" ? job.error : t.jobCancelled(t.jobs.first)),
+    h("p", { class: "error" }, job.status === "failed" ? failure(job) : t.jobCancelled(t.jobs.first)),
     h("p", null, h("button", { type: "button", class: "primary", onclick: () => void start("first") }, t.openIt)),
   );
 }

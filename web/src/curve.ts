@@ -41,7 +41,7 @@ function contents(): HTMLElement {
   if (!state.even.length) return panel(t.dial, h("p", null, t.noAttribute));
   const busy = running("curve");
   const last = [...store.jobs.values()].filter((job) => job.kind === "curve").pop();
-  const stale = source.live && points.length > 0 && !current && !busy;
+  const stale = source.live && !current && !busy && (points.length > 0 || last !== undefined);
   return panel(
     t.dial,
     h("p", { class: "hint" }, points.length || !busy ? t.dialHelp : t.curveWait),
@@ -53,8 +53,7 @@ function contents(): HTMLElement {
       h(
         "p",
         { class: "stale" },
-        t.curveStale,
-        " ",
+        points.length > 0 && `${t.curveStale} `,
         h("button", { type: "button", onclick: () => void start("curve") }, t.curveAgain),
       ),
   );

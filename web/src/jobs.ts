@@ -1,6 +1,6 @@
 // What is being worked on, how far it is, and a way to stop it.
 
-import { api } from "./api";
+import { api, refusalWords } from "./api";
 import { say, warn } from "./announce";
 import { h, replace } from "./dom";
 import { on, ruleWords, store, tell } from "./store";
@@ -36,7 +36,8 @@ export function line(job: Job): HTMLElement {
   );
 }
 
-export const failure = (job: Job): string => (job.rules.length ? t.conflict(job.rules.map(ruleWords)) : job.error);
+export const failure = (job: Job): string =>
+  job.code === "conflict" ? t.conflict(job.values.rules.map(ruleWords)) : refusalWords(job);
 
 export function jobChanged(job: Job): void {
   const before = store.jobs.get(job.number);

@@ -63,9 +63,12 @@ export function begin(source: Source, board: Board): void {
   count(board.state);
 }
 
-function count(state: State): void {
+// Groups that nobody has named are called as the language of the page calls them.
+const inWords = (cluster: string): string => cluster.replace(/^(Group|Gruppe) (?=\d+$)/, `${t.group} `);
+
+function count(given: State): void {
   const { board } = store;
-  store.state = state;
+  const state = (store.state = { ...given, clusters: given.clusters.map(inWords) });
   store.members = membersOf(state.labels, state.clusters.length);
   store.uneven = new Set(state.even.flatMap((attribute) => [...uneven(store.people.values[attribute], store.members)]));
   store.kept = state.labels.length ? keptOf(board.wishes, state.labels) : new Int32Array(board.people.length);
@@ -95,6 +98,12 @@ export function take(state: State): void {
 export async function receive(state: State): Promise<void> {
   if (state.mark === store.board.mark) take(state);
   else show(store.source, await store.source.board());
+}
+
+// Say everything in the language that was chosen.
+export function translate(): void {
+  count(store.state);
+  tell("words");
 }
 
 export function show(source: Source, board: Board): void {

@@ -1,6 +1,6 @@
 // Every word of the page, in every language of the page. Nothing else holds words.
 
-import type { Rule, Understood } from "./types";
+import type { Rule, Understood, Values } from "./types";
 
 const plural = (n: number, one: string, many: string) => `${n.toLocaleString(lang())} ${n === 1 ? one : many}`;
 const percent = (x: number) => `${Math.round(100 * x)} %`;
@@ -226,7 +226,21 @@ const en = {
     "not-open": () => "There is no board yet.",
     number: ({ most }) => `There can be 2 to ${most} groups of these people.`,
     "same-rule": () => "This rule is there already.",
-  } as Record<string, (values: Record<string, string | number>) => string>,
+    sheet: ({ texts }) => texts.en,
+    cancelled: () => "Cancelled.",
+    ended: () => "The work ended before it was done; there may not be enough memory.",
+    "file-gone": () => "This file is not here any more: choose it again.",
+    "file-kind": ({ name }) => `${name} is of no known kind: choose a table (.xlsx, .ods, .csv), a graph (.graphml, .mtx, …) or a saved board (.json).`,
+    "file-size": ({ name, most }) => `${name} has more than ${most} MB.`,
+    inside: ({ kind }) => `Something went wrong inside (${kind}); the board is as it was.`,
+    memory: () => "There is not enough memory for this.",
+    "not-stored": () => "This board is not kept on this machine any more.",
+    "rules-full": ({ most }) => `There are ${most} rules already: remove one first.`,
+    "too-few": () => "Nobody more can leave: there would be fewer people than groups.",
+    "too-long": ({ seconds }) => `This took longer than ${seconds} seconds and was ended.`,
+  } as Record<string, (values: Values) => string>,
+  // What the server says in English alone.
+  english: (sentence: string) => sentence,
   cell: (row: number, column: string) => `row ${row}, column ${column}`,
   group: "Group",
   unmarked: "no entry",
@@ -490,7 +504,22 @@ const de: Words = {
     "not-open": () => "Es gibt noch keine Tafel.",
     number: ({ most }) => `Aus diesen Leuten können 2 bis ${most} Gruppen werden.`,
     "same-rule": () => "Diese Regel gibt es schon.",
+    sheet: ({ texts }) => texts.de,
+    cancelled: () => "Abgebrochen.",
+    ended: () => "Die Arbeit endete, bevor sie fertig war; vielleicht reicht der Speicher nicht.",
+    "file-gone": () => "Diese Datei ist nicht mehr da: bitte noch einmal wählen.",
+    "file-kind": ({ name }) => `${name} ist von keiner bekannten Art: bitte eine Tabelle (.xlsx, .ods, .csv), einen Graphen (.graphml, .mtx, …) oder eine gespeicherte Tafel (.json) wählen.`,
+    "file-size": ({ name, most }) => `${name} hat mehr als ${most} MB.`,
+    inside: ({ kind }) => `Im Programm ging etwas schief (${kind}); die Tafel ist, wie sie war.`,
+    memory: () => "Dafür reicht der Speicher nicht.",
+    "not-stored": () => "Diese Tafel ist nicht mehr auf diesem Rechner.",
+    "rules-full": ({ most }) => `Es gibt schon ${most} Regeln: bitte erst eine entfernen.`,
+    "too-few": () => "Niemand mehr kann gehen: es wären weniger Leute als Gruppen.",
+    "too-long": ({ seconds }) => `Das dauerte länger als ${seconds} Sekunden und wurde beendet.`,
+    "bad-rule": ({ reason }) => `Diese Regel geht so nicht. Das Programm sagt dazu auf Englisch: ${reason}`,
+    unreadable: ({ name, reason }) => `${name} lässt sich so nicht lesen. Das Programm sagt dazu auf Englisch: ${reason}`,
   },
+  english: (sentence) => `Das geht so nicht. Das Programm sagt dazu auf Englisch: ${sentence}`,
   cell: (row, column) => `Zeile ${row}, Spalte ${column}`,
   group: "Gruppe",
   unmarked: "ohne Angabe",

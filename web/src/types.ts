@@ -107,7 +107,17 @@ export interface Job {
   step: number;
   total: number;
   error: string;
-  rules: Rule[]; // those that contradict each other
+  code: string; // of the refusal that ended it, with its values
+  values: Values;
+}
+
+// Values of a refusal, by name: texts, numbers, rules that contradict each other, or a sentence by language.
+export type Values = Record<string, any>;
+
+export interface Refusal {
+  error: string;
+  code?: string;
+  values?: Values;
 }
 
 export interface Drawn {
@@ -144,11 +154,10 @@ export interface Preview {
   notes: Record<string, string>[]; // by language
 }
 
-export interface Inspected {
+export interface Inspected extends Partial<Refusal> {
   key: string;
   kind: "people" | "links" | "board";
   name: string;
-  error?: string;
   rows?: string[][];
   columns?: Column[];
   n_rows?: number;

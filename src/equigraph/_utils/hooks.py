@@ -6,9 +6,9 @@ import importlib
 from typing import Any
 
 _MODULES = {
-    "explain": "equigraph.analysis.explanation.result",
+    "explain": "equigraph.analysis.explanation.explain",
     "price": "equigraph.analysis.pricing",
-    "StabilityDisplay": "equigraph.plotting.stability",
+    "StabilityDisplay": "equigraph.plotting",
     "TradeoffDisplay": "equigraph.plotting",
     "TradeoffCurvesDisplay": "equigraph.plotting",
     "write_report": "equigraph.apps.report",

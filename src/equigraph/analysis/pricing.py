@@ -7,9 +7,8 @@ searches differ the price is a range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -26,9 +25,9 @@ from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.metrics.quality import share_inside
 from equigraph.results.cluster import score_labels
 from equigraph.results.features import graph_of
-from equigraph.rules import CompiledRules, Facts, Rule, Rules, Sizes, keeps
+from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
-from equigraph.search.agree import search_under
+from equigraph.search.agree import RuleKeeper, search_under
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.targets import Target
 
@@ -125,17 +124,10 @@ class RulePrices(Tabular):
 
     def shown(self) -> tuple[list[str], list[list[Any]]]:
         """Return the heads and the rows of the table for people; the first row is the result itself."""
-        rows = [
-            [
-                one.rule,
-                one.objective,
-                one.Q,
-                one.notion,
-                f"{one.links:.0%}",
-                one.cost_in_words if place else "",
-            ]
-            for place, one in enumerate(self.rows)
-        ]
+        rows: list[list[Any]] = []
+        for one in self.rows:
+            cost = one.cost_in_words if rows else ""
+            rows.append([one.rule, one.objective, one.Q, one.notion, f"{one.links:.0%}", cost])
         return ["left out", "objective", "Q", self.measure, "links", "cost"], rows
 
     def __repr__(self) -> str:
@@ -169,10 +161,6 @@ class RulePrices(Tabular):
         return " ".join(words)
 
 
-def _name(part: tuple[Rule, ...]) -> str:
-    return in_words(part) if len(part) == 1 else f"all {len(part)} rules of the kind {part[0].keyword}"
-
-
 def price(
     result: Any,
     graph: Any,
@@ -199,23 +187,57 @@ def price(
     return _Pricing(result, graph_of(result, graph), effort).prices(by, attributes, Notifier(callbacks))
 
 
-@dataclass(frozen=True, eq=False)
-class _LeftOut:
-    """What is left out: rules that need not be kept, or an attribute that counts for nothing."""
+class _Question:
+    """What there is under some rules, perhaps with an attribute that counts for nothing."""
 
-    name: str
-    compiled: CompiledRules
-    search: Callable[[int], Any]  # the search of a seed
-    score: Callable[[NDArray], tuple[float, float]]  # modularity and notion of labels
-    target: Target
+    def __init__(
+        self, pricing: _Pricing, name: str, rules: tuple[Rule, ...], without: str | None = None
+    ) -> None:
+        self.pricing, self.name, self.rules, self.target = pricing, name, rules, pricing.target
+        self.codes = self.weights = None
+        attributes = pricing.graph.attributes
+        if attributes is not None:
+            counts = [one != without for one in attributes.names]
+            weights = attributes.weights[counts]
+            if weights.sum() > 0:
+                self.codes, self.weights = attributes.codes[:, counts], weights / weights.sum()
+            else:
+                self.target = Target()
+        self.first = self._keeper(0)
+
+    def _keeper(self, turn: int) -> RuleKeeper:
+        pricing = self.pricing
+        return search_under(
+            Rules.of(self.rules),
+            pricing.facts,
+            self.codes,
+            pricing.result.n_clusters,
+            starts=[labels for _, labels in pricing.found],
+            weights=self.weights,
+            seed=pricing.result.seed + turn,
+            **pricing.options,
+        )
+
+    def search(self, turn: int) -> None:
+        """Search for labels, from all that were found before."""
+        keeper, near = self._keeper(turn) if turn else self.first, [one for _, one in self.pricing.found]
+        for labels in near:
+            keeper.search.keep(labels)
+        labels = keeper.checked(keeper.search.solve([self.target], near[:1])[0])
+        self.pricing.found.append((self, labels))
 
     def value(self, labels: NDArray) -> tuple[float, float]:
         """Return how fair labels are, as far as that is asked for, and how good."""
-        modularity, notion = self.score(labels)
+        modularity, notion = self.first.search.score(labels)
         if self.target.at_least is not None:
             return min(notion, self.target.at_least), modularity
         f = self.target.fairness
         return 0.0, (1 - f) * modularity + f * notion
+
+    def best(self) -> NDArray:
+        """Return the best labels of all that were found, among those that keep the rules."""
+        kept = [labels for _, labels in self.pricing.found if keeps(self.first.compiled, labels)]
+        return max(kept, key=self.value)
 
 
 class _Pricing:
@@ -227,21 +249,21 @@ class _Pricing:
             raise ParameterError("Rules under a notion of one's own cannot be priced from a stored result.")
         self.result, self.graph, self.facts = result, graph, Facts(graph)
         self.notion: Notion = NOTIONS[parameters["notion"]]
-        given_up = set(() if result.rules is None else result.rules["given_up"])
-        items = () if result.rules is None else Rules.from_dict(parameters["rules"]).items
-        self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
-        self.attributes = graph.attributes
-        grouped = self.attributes is not None
-        self.target = Target(
-            float(parameters["fairness"]) if grouped else 0.0, parameters["at_least"] if grouped else None
-        )
+        self.rules: tuple[Rule, ...] = ()
+        if result.rules is not None:
+            given_up = set(result.rules["given_up"])
+            items = Rules.from_dict(parameters["rules"]).items
+            self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
+        self.target = Target(0.0, None)
+        if graph.attributes is not None:
+            self.target = Target(float(parameters["fairness"]), parameters["at_least"])
         self.options: dict[str, Any] = {
             "notion": self.notion,
             "size_bounds": self._bounds(parameters["size_bounds"]),
             "effort": parameters["effort"] / 5 if effort is None else effort,
         }
         # What was found for each question, search by search; all of it is judged under every question.
-        self.found: list[tuple[_LeftOut | None, NDArray]] = [(None, np.asarray(result.labels))]
+        self.found: list[tuple[_Question | None, NDArray]] = [(None, np.asarray(result.labels))]
 
     def _bounds(self, bounds: Any) -> Any:
         """Return the bounds on sizes, the same for all questions; automatic ones as far as the clusters keep them."""
@@ -254,31 +276,29 @@ class _Pricing:
 
     def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
         """Return all prices; fewer where somebody wants to stop."""
-        whole = self._question(ALL, self.rules)
-        questions = [
-            self._question(_name(part), tuple(rule for rule in self.rules if rule not in part))
-            for part in self._parts(by)
-        ]
-        if attributes and self.attributes is not None:
-            weights = zip(self.attributes.names, self.attributes.weights.tolist(), strict=True)
-            questions += [
-                self._question(f"{name} not spread evenly", self.rules, name)
-                for name, weight in weights
-                if weight
-            ]
-        questions.append(self._question(NONE, ()))
+        whole = _Question(self, ALL, self.rules)
+        questions = []
+        for part in self._parts(by):
+            name = (
+                in_words(part) if len(part) == 1 else f"all {len(part)} rules of the kind {part[0].keyword}"
+            )
+            questions.append(_Question(self, name, tuple(rule for rule in self.rules if rule not in part)))
+        known = self.graph.attributes
+        if attributes and known is not None:
+            for name, weight in zip(known.names, known.weights.tolist(), strict=True):
+                if weight:
+                    questions.append(_Question(self, f"{name} not spread evenly", self.rules, name))
+        questions.append(_Question(self, NONE, ()))
         asked = [(one, turn) for turn in range(_SEARCHES) for one in questions]
+        asked.append((whole, 0))
         for step, (question, turn) in enumerate(asked, start=1):
-            self._search(question, turn)
-            if notify("price", step, len(asked) + 1):
+            question.search(turn)
+            if notify("price", step, len(asked)):
                 break
-        else:
-            self._search(whole, 0)
-            notify("price", len(asked) + 1, len(asked) + 1)
-        seen = {id(question) for question, _ in self.found}
-        best = self._best(whole)
+        best = whole.best()
         own = replace(self._row(whole, self.found[0][1], best), cost=0.0, low=0.0, high=0.0, binds=False)
-        rows = [self._row(one, self._best(one), best) for one in questions if id(one) in seen]
+        seen = [question for question, _ in self.found]
+        rows = [self._row(one, one.best(), best) for one in questions if one in seen]
         missed = max(whole.value(best)[1] - own.objective, 0.0)
         return RulePrices((own, *rows), self.notion.measure, missed)
 
@@ -290,58 +310,14 @@ class _Pricing:
             kinds.setdefault(rule.keyword, []).append(rule)
         return [tuple(kind) for kind in kinds.values()]
 
-    def _question(self, name: str, rules: tuple[Rule, ...], without: str | None = None) -> _LeftOut:
-        """Return the question what there is under some rules, perhaps without an attribute."""
-        codes = weights = None
-        target = self.target
-        if self.attributes is not None:
-            counts = [one != without for one in self.attributes.names]
-            codes, weights = self.attributes.codes[:, counts], self.attributes.weights[counts]
-            if weights.sum() > 0:
-                weights = weights / weights.sum()
-            else:
-                codes, weights, target = None, None, Target()
-
-        @cache
-        def search(seed: int) -> Any:
-            more = {"weights": weights, "seed": self.result.seed + seed}
-            near = [labels for _, labels in self.found]
-            return search_under(
-                Rules.of(rules),
-                self.facts,
-                codes,
-                self.result.n_clusters,
-                starts=near,
-                **self.options,
-                **more,
-            )
-
-        agreement = search(0)
-        return _LeftOut(name, agreement.compiled, search, agreement.search.score, target)
-
-    def _search(self, question: _LeftOut, seed: int) -> None:
-        """Search for labels, from all that were found before."""
-        agreement, near = question.search(seed), [labels for _, labels in self.found]
-        for labels in near:
-            agreement.search.keep(labels)
-        labels = agreement.checked(agreement.search.solve([question.target], near[:1])[0])
-        self.found.append((question, labels))
-
-    def _keeping(self, question: _LeftOut) -> list[NDArray]:
-        return [labels for _, labels in self.found if keeps(question.compiled, labels)]
-
-    def _best(self, question: _LeftOut) -> NDArray:
-        return max(self._keeping(question), key=question.value)
-
-    def _row(self, question: _LeftOut, labels: NDArray, base: NDArray) -> Price:
+    def _row(self, question: _Question, labels: NDArray, base: NDArray) -> Price:
         """Return the row of labels, with their difference from the best labels that keep all rules."""
         scores = evaluate(self.graph, labels)
-        if self.attributes is not None:
+        if self.graph.attributes is not None:
             scores = score_labels(self.graph, labels, self.notion)
         (fair, value), (fair_base, value_base) = question.value(labels), question.value(base)
         own = question.value(self.found[0][1])[1]
         alone = [question.value(one)[1] for asked, one in self.found if asked is question] or [own]
-        binds = fair > fair_base + _LEAST or value > value_base + _LEAST
         return Price(
             question.name,
             value,
@@ -351,5 +327,5 @@ class _Pricing:
             cost=max(value - value_base, 0.0),
             low=max(min(alone) - value_base, 0.0),
             high=max(value - own, 0.0),
-            binds=binds,
+            binds=fair > fair_base + _LEAST or value > value_base + _LEAST,
         )

@@ -6,7 +6,7 @@ igraph and leidenalg are under the GPL: they are called when they are installed,
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -184,7 +184,7 @@ class Louvain(_Adapter):
         self.random_state = random_state
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
-        method: Callable[..., NDArray] = igraph_louvain if self.backend == "igraph" else networkit_louvain
+        method = igraph_louvain if self.backend == "igraph" else networkit_louvain
         return method(adjacency, seed, self.resolution)
 
 

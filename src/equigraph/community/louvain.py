@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,11 +144,11 @@ class FairLouvain(GraphClusterer):
         self.random_state = random_state
 
     def _fit(self, problem: Problem) -> Clustering:
-        attributes = problem.attributes
+        given = problem.attributes
         found = fair_louvain(
             problem.adjacency,
-            None if attributes is None else attributes.codes,
-            weights=None if attributes is None else attributes.weights,
+            None if given is None else given.codes,
+            weights=None if given is None else given.weights,
             n_clusters=self.n_clusters,
             fairness=self.fairness,
             notion=self.notion,
@@ -156,13 +156,9 @@ class FairLouvain(GraphClusterer):
             max_passes=self.max_passes,
             seed=problem.seed,
         )
+        attributes = {"objective_": found.objective, "n_iter_": found.n_cycles}
         return Clustering(
-            labels=found.labels,
-            attributes={
-                "n_clusters_": int(found.labels.max()) + 1,
-                "objective_": found.objective,
-                "n_iter_": found.n_cycles,
-            },
+            labels=found.labels, attributes={"n_clusters_": int(found.labels.max()) + 1, **attributes}
         )
 
 
@@ -232,17 +228,8 @@ class _Climber:
         """Raise an objective by moves on all levels."""
         from equigraph.search.moves import climb
 
-        labels, n_cycles = climb(
-            self.level,
-            labels,
-            objective,
-            self.rng,
-            fixed=keep,
-            max_passes=self.max_passes,
-            max_cycles=max_cycles,
-            tol=self.tol,
-            exact=self.exact,
-        )
+        options = {"fixed": keep, "max_cycles": max_cycles, **self._limits()}
+        labels, n_cycles = climb(self.level, labels, objective, self.rng, **options)
         self.n_cycles += n_cycles
         return labels
 
@@ -250,16 +237,10 @@ class _Climber:
         """Make exactly n_clusters of the labels."""
         from equigraph.search.merge import fix_clusters
 
-        return fix_clusters(
-            self.level,
-            labels,
-            n_clusters,
-            objective,
-            self.rng,
-            max_passes=self.max_passes,
-            tol=self.tol,
-            exact=self.exact,
-        )
+        return fix_clusters(self.level, labels, n_clusters, objective, self.rng, **self._limits())
+
+    def _limits(self) -> dict[str, Any]:
+        return {"max_passes": self.max_passes, "tol": self.tol, "exact": self.exact}
 
     def raise_dial(self, labels: NDArray[np.int32], n_clusters: int | None = None) -> NDArray[np.int32]:
         """Raise modularity alone, then the objective at an ever higher dial, so that steps stay small."""

@@ -1,7 +1,6 @@
 """Graphs to try things on: real ones to fetch, random ones to draw, and a small class of students."""
 
-from equigraph.datasets._registry import DataFile, DatasetInfo, dataset_info, list_datasets
-from equigraph.datasets.classroom import make_classroom
+from equigraph.datasets._files import DataFile, DatasetInfo, dataset_info, list_datasets
 from equigraph.datasets.real import (
     describe,
     fetch_diaries,
@@ -14,7 +13,7 @@ from equigraph.datasets.real import (
     load,
 )
 from equigraph.datasets.sbm import make_fair_sbm, make_planted_graph
-from equigraph.datasets.school import make_school_roster
+from equigraph.datasets.school import make_classroom, make_school_roster
 
 __all__ = [
     "DataFile", "DatasetInfo", "dataset_info", "describe", "fetch_diaries", "fetch_drugnet", "fetch_facebook",

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.datasets._download import locate
-from equigraph.datasets._registry import dataset_info, list_datasets
+from equigraph.datasets._files import dataset_info, list_datasets, locate
 from equigraph.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -124,14 +122,19 @@ def _read(name: str, *paths: Path) -> dict[str, Any]:
 
     adjacency: Any
     if name == "lastfm":
-        adjacency, groups = _read_lastfm(*paths)
+        from scipy.io import loadmat
+
+        content = loadmat(paths[0])
+        adjacency, codes = content["A"], content["F"].ravel().astype(int)
     else:
         graph, attributes = paths
-        groups = _named(np.loadtxt(attributes, delimiter=",", dtype=int, usecols=0), _NAMES[name])
+        codes = np.loadtxt(attributes, delimiter=",", dtype=int, usecols=0)
         if graph.suffix == ".npz":
             adjacency = sparse.load_npz(graph)
         else:
             adjacency = read_graph(graph, format="matrix", header=False).adjacency
+    names = _NAMES.get(name) or {code: f"country {code}" for code in np.unique(codes).tolist()}
+    groups = np.array([names[code] for code in codes.tolist()])
     return {
         "adjacency": check_adjacency(adjacency),
         "sensitive_features": groups,
@@ -237,19 +240,7 @@ fetch_lastfm = _fetcher("lastfm", "the friendships of LastFM users in Asia: 5,57
 fetch_pokec_n = _fetcher("pokec-n", "the friendships of Pokec users of one region: 67,796 users, age")
 
 
-def _named(codes: NDArray[Any], names: dict[int, str]) -> NDArray[np.str_]:
-    return np.array([names[code] for code in codes.astype(int).tolist()])
-
-
-def _read_lastfm(path: Path) -> tuple[Any, NDArray[np.str_]]:
-    from scipy.io import loadmat
-
-    content = loadmat(path)
-    codes = content["F"].ravel()
-    return content["A"], _named(codes, {code: f"country {code}" for code in np.unique(codes).tolist()})
-
-
-# What the codes of the groups stand for.
+# What the codes of the groups stand for; those of lastfm are countries without a name.
 _NAMES: dict[str, dict[int, str]] = {
     **{school: {1: "F", 2: "M"} for school in ("diaries", "facebook", "friendship")},
     "drugnet": {1: "other", 2: "African American", 3: "Latino"},

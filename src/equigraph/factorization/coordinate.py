@@ -17,10 +17,10 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
     Scale,
+    fit_interaction,
     length_forces,
     penalty_weight,
     rescale,
@@ -28,9 +28,8 @@ from equigraph.factorization.normalized import (
 )
 from equigraph.factorization.penalties import Penalty, curvature_bound
 from equigraph.factorization.penalties.base import form_of
-from equigraph.factorization.sweeps import Images, Model, ahead, sweep
 from equigraph.graph.groups.sums import indicator
-from equigraph.stores import Product, gram
+from equigraph.stores.products import Product, gram
 
 # Each step solves small systems of as many groups; above this number the general treatment is cheaper.
 MOST_GROUPS = 128
@@ -47,6 +46,8 @@ SETTLING = 10
 FIRST_SWEEPS, W_SWEEPS, W_TOLERANCE = 20, 3, 1e-10
 # How often a step that would raise the objective is halved.
 HALVINGS = 8
+# Most Newton steps for the group sums of one column; close to the minimum one or two are enough.
+NEWTON_STEPS = 8
 
 
 class GroupTable(NamedTuple):
@@ -73,34 +74,11 @@ def group_table(penalty: Penalty) -> GroupTable | None:
 
 
 @dataclass(frozen=True)
-class _ScaledPenalty:
-    """A penalty as the solver needs it; ``factor`` is its weight for a graph of norm 1."""
-
-    penalty: Penalty | None
-    factor: float
-    groups: GroupTable | None
-    curvature: float
-
-    def image(self, H: NDArray) -> NDArray:
-        """Return what is linear in H and determines gradient and value: group sums, or the gradient."""
-        if self.penalty is None:
-            return np.zeros((0, H.shape[1]))
-        if self.groups is None:
-            return np.asarray(self.penalty.gradient(H), dtype=H.dtype)
-        return (self.groups.collect @ H).astype(np.float64, copy=False)
-
-    def columns(self, H: NDArray, image: NDArray) -> NDArray[np.float64]:
-        """Return the weighted penalty of each column of H."""
-        if self.penalty is None:
-            return np.zeros(H.shape[1])
-        if self.groups is None:
-            return self.factor * 0.5 * np.einsum("ij,ij->j", H, image, dtype=np.float64)
-        return self.factor * np.einsum("sl,sl->l", image, self.groups.table @ image)
-
-
-@dataclass(frozen=True)
 class _Point:
-    """A membership with its images and Gram matrices, an interaction, and the objective there."""
+    """A membership with its images and Gram matrices, an interaction, and the objective there.
+
+    The image under the penalty is linear in H and determines gradient and value: group sums, or the gradient.
+    """
 
     H: NDArray
     AH: NDArray
@@ -136,7 +114,7 @@ def coordinate_descent(
     scale, AH = _first_pass(product, H)
     if scale.norm == 0:
         return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
-    solver = _Descent(_prepare(penalty, weight, H.shape, scale))
+    solver = _Descent(penalty, weight, H.shape, scale)
     here = solver.start(H, AH, np.asarray(W, dtype=np.float64))
     before, history = here, []
     status, change = Status.MAX_ITER, float("nan")
@@ -162,8 +140,22 @@ def coordinate_descent(
 class _Descent:
     """The adaptive part of the descent: extrapolation, proximal term, and what happens when a step fails."""
 
-    def __init__(self, penalty: _ScaledPenalty):
-        self.penalty = penalty
+    def __init__(self, penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale):
+        if not np.isfinite(weight) or weight < 0:
+            raise ParameterError(
+                f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
+            )
+        self.penalty = penalty if weight else None
+        self.groups: GroupTable | None = None
+        # Weight of the penalty for a graph of norm 1, and a bound on its curvature.
+        self.factor, self.curvature = penalty_weight(weight, shape[1], scale), 0.0
+        if self.penalty is not None:
+            self.groups, self.curvature = group_table(self.penalty), curvature_bound(self.penalty, *shape)
+        if not np.isfinite(self.curvature):
+            raise ParameterError(
+                f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the "
+                "curvature of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
+            )
         self.extrapolation = FIRST
         self.proximity = PROXIMITY
         self.capped = True
@@ -189,7 +181,13 @@ class _Descent:
 
     def point(self, H: NDArray, AH: NDArray, W: NDArray[np.float64], *, n_sweeps: int = W_SWEEPS) -> _Point:
         """Return the point with this membership, its interaction fitted from W."""
-        return self._fitted(H, AH, self.penalty.image(H), W, n_sweeps)
+        if self.penalty is None:
+            image = np.zeros((0, H.shape[1]))
+        elif self.groups is None:
+            image = np.asarray(self.penalty.gradient(H), dtype=H.dtype)
+        else:
+            image = (self.groups.collect @ H).astype(np.float64, copy=False)
+        return self._fitted(H, AH, image, W, n_sweeps)
 
     def sweep(self, here: _Point, before: _Point) -> NDArray:
         """Return the next membership from the extrapolated one."""
@@ -198,12 +196,9 @@ class _Descent:
         if beta:
             cross = gram(here.H, before.H)
             YY = (1 + beta) ** 2 * here.HH - beta * (1 + beta) * (cross + cross.T) + beta**2 * before.HH
-        model = self._model(here, YY)
-        groups = self.penalty.groups
-        return sweep(self._panels(here), self._panels(before), beta, groups and groups[:2], model)
-
-    def _panels(self, point: _Point) -> Images:
-        return Images(point.H, point.AH, None if self.penalty.penalty is None else point.image)
+        Y, AY = ahead(here.H, before.H, beta), ahead(here.AH, before.AH, beta)
+        image = here.image if self.groups is not None else ahead(here.image, before.image, beta)
+        return sweep(Y, AY, image, self.groups, self._model(here, YY))
 
     def accept(self, here: _Point, trial: _Point) -> _Point:
         """Return the trial if it is better, else a point between, else the old one; adapt the next step."""
@@ -238,7 +233,11 @@ class _Descent:
         self, H: NDArray, AH: NDArray, image: NDArray, W: NDArray[np.float64], n_sweeps: int
     ) -> _Point:
         HH, HAH = gram(H, H), gram(H, AH)
-        cost = self.penalty.columns(H, image)
+        # The penalty of each column; without any penalty the image has no rows.
+        if self.groups is not None:
+            cost = self.factor * np.einsum("sl,sl->l", image, self.groups.table @ image)
+        else:
+            cost = self.factor * 0.5 * np.einsum("ij,ij->j", H[: len(image)], image, dtype=np.float64)
         W = fit_interaction(W, HAH, HH, cost, capped=self.capped, n_sweeps=n_sweeps, tolerance=W_TOLERANCE)
         objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
         return _Point(H, AH, image, HH, HAH, cost, W, objective)
@@ -248,15 +247,73 @@ class _Descent:
         W = here.W
         BB = W @ YY @ W
         w, best = strengths(here.HH, W)
-        stiffness = self.penalty.factor * w
+        stiffness = self.factor * w
         force = length_forces(here.cost, w, best, here.HH)
         alive = w > 0
         # In the scale in which all w are 1 the proximal term is the same for all columns.
         proximal = np.mean(np.diag(BB)[alive] / w[alive]) * self.proximity * w if alive.any() else w
         step = 2 * np.diag(BB) + 2 * proximal + 0.5 * np.maximum(force, 0)
-        if self.penalty.groups is None:
-            step = step + stiffness * self.penalty.curvature
+        if self.groups is None:
+            step = step + stiffness * self.curvature
         return Model(W, BB, force, np.where(alive, step, 0.0), stiffness)
+
+
+class Model(NamedTuple):
+    """The quadratic model of half the objective around the extrapolated membership Y."""
+
+    W: NDArray[np.float64]
+    BB: NDArray[np.float64]  # B'B for the right factor B = Y W
+    # Coefficient of the part of the gradient that is proportional to the column itself
+    force: NDArray[np.float64]
+    # Curvature along each coordinate, proximal term included; 0 leaves the column alone
+    step: NDArray[np.float64]
+    stiffness: NDArray[np.float64]  # weight of the penalty in each column
+
+
+def sweep(Y: NDArray, AY: NDArray, image: NDArray, groups: GroupTable | None, model: Model) -> NDArray:
+    """Return the next H from Y, A Y and the image under the penalty: the last group sums, or the gradient at Y.
+
+    A penalty of groups is minimised exactly in each column; without any penalty the image has no rows.
+    """
+    H, pull = Y.copy(), AY @ model.W.astype(Y.dtype)
+    for column in range(Y.shape[1]):
+        if model.step[column] > 0:
+            # Where the column goes without penalty and bound.
+            gradient = 2 * (H @ model.BB[:, column].astype(H.dtype) - pull[:, column])
+            target = H[:, column] - (gradient + 0.5 * model.force[column] * H[:, column]) / model.step[column]
+            stiffness = model.stiffness[column] / model.step[column]
+            if groups is not None:
+                target = target - _group_shift(target, image[:, column], groups, stiffness)
+            elif image.size:
+                target -= image[:, column] * (0.5 * stiffness)
+            H[:, column] = target
+        np.maximum(H[:, column], 0, out=H[:, column])
+    return H
+
+
+def _group_shift(target: NDArray, sums: NDArray, groups: GroupTable, stiffness: float) -> NDArray[np.float64]:
+    """Return by how much the penalty lowers each entry of a column, by Newton steps from the last group sums."""
+    codes, n_groups, table = groups.codes, sums.size, groups.table * stiffness
+    shift = table @ sums
+    free = target > shift[codes]
+    for _ in range(NEWTON_STEPS):
+        count = np.bincount(codes[free], minlength=n_groups)
+        total = np.bincount(codes[free], target[free], minlength=n_groups)
+        shift = np.linalg.solve(np.eye(n_groups) + table * count, table @ total)
+        was_free, free = free, target > shift[codes]
+        if np.array_equal(free, was_free):
+            break
+    return shift[codes]
+
+
+def ahead(here: NDArray, before: NDArray, extrapolation: float) -> NDArray:
+    """Return ``here + extrapolation * (here - before)``, without a copy where that is ``here``."""
+    if extrapolation == 0:
+        return here
+    out = here - before
+    out *= out.dtype.type(extrapolation)
+    out += here
+    return out
 
 
 def _first_pass(product: Product, H: NDArray) -> tuple[Scale, NDArray]:
@@ -269,20 +326,3 @@ def _first_pass(product: Product, H: NDArray) -> tuple[Scale, NDArray]:
 
 def _over(panel: NDArray, norm: float, dtype: np.dtype) -> NDArray:
     return (panel * panel.dtype.type(1 / norm)).astype(dtype, copy=False)
-
-
-def _prepare(penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale) -> _ScaledPenalty:
-    if not np.isfinite(weight) or weight < 0:
-        raise ParameterError(
-            f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
-        )
-    if penalty is None or weight == 0:
-        return _ScaledPenalty(None, 0.0, None, 0.0)
-    n_nodes, n_clusters = shape
-    curvature = curvature_bound(penalty, n_nodes, n_clusters)
-    if not np.isfinite(curvature):
-        raise ParameterError(
-            f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the curvature "
-            f"of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
-        )
-    return _ScaledPenalty(penalty, penalty_weight(weight, n_clusters, scale), group_table(penalty), curvature)

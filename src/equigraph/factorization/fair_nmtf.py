@@ -16,14 +16,17 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, Status, has_row_form
 from equigraph.factorization.normalized import normalized_updates
-from equigraph.factorization.out_of_core import factors_of_rows, open_product, row_spectral_labels
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
-from equigraph.factorization.starts import random_labels, start_from_labels
+from equigraph.factorization.starts import (
+    open_product,
+    quick_fair_labels,
+    random_labels,
+    start_from_labels,
+)
 from equigraph.search.plans import is_large
 from equigraph.search.targets import Target
-from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
-from equigraph.stores import Product, StoreProduct
-from equigraph.stores.distributed import RowStore
+from equigraph.spectral.soft import soft_fair_labels
+from equigraph.stores.products import Product, SerialProduct, StoreProduct
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 # The dial at 1 would mean an infinite weight; beyond this more weight changes nothing.
@@ -191,55 +194,41 @@ class FairNMTF(GraphClusterer):
         """Factorise the graph from one start."""
         weight = min(_weight(self.fairness), _MOST_WEIGHT)
         options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
+        labels, there = self._start(problem, product, seed)
+        H, W = start_from_labels(there, labels, self.n_clusters, dtype)
         if is_out_of_core(problem.graph, self.execution):
-            assert isinstance(product, StoreProduct)
-            labels, store = self._row_start(problem, product, seed)
-            H, W = factors_of_rows(store, labels, self.n_clusters, dtype)
-            if store is product.store:
+            if there is product:
                 return normalized_updates(product, H, W, penalty, weight, **options)
             # With the workers gone, one step makes factors of the labels that are left.
-            here = StoreProduct(store, product.squared_norm())
-            left = normalized_updates(here, H, W, penalty, weight, **{**options, "max_iter": 1})
+            left = normalized_updates(there, H, W, penalty, weight, **{**options, "max_iter": 1})
             return replace(left, status=Status.STOPPED)
-        H, W = start_from_labels(problem.adjacency, self._start(problem, seed), self.n_clusters)
-        H = H.astype(dtype, copy=False)
         if penalty is self.penalty:
             check_penalty(penalty, H)
         if self.solver == "mu" and problem.adjacency.nnz:
             return normalized_updates(product, H, W, penalty, weight, **options)
         return coordinate_descent(product, H, W, penalty=penalty, weight=weight, **options)
 
-    def _row_start(
-        self, problem: Problem, product: StoreProduct, seed: int
-    ) -> tuple[NDArray[np.intp] | NDArray[np.int32], RowStore]:
-        """Return the labels to start from, and the rows where they are then: a search may have lost its workers."""
+    def _start(self, problem: Problem, product: Product, seed: int) -> tuple[NDArray, Product]:
+        """Return the labels to start from, and products for the start: a search out of core may lose its workers."""
+        stored = is_out_of_core(problem.graph, self.execution)
+        here = product if stored else SerialProduct(problem.adjacency)
         if self.init == "random":
-            return random_labels(problem.n_nodes, self.n_clusters, seed), product.store
+            return random_labels(problem.n_nodes, self.n_clusters, seed), here
+        columns, weights = problem.fair_columns()
         if self.init == "partition":
             from equigraph.search.large import LargeSearch, make_search
 
-            codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-            search = make_search(product.store, codes, self.n_clusters, seed=seed)
-            assert isinstance(search, LargeSearch)
-            return search.solve([Target(float(self.fairness))])[0], search.store
-        strength = self._start_strength()
-        labels = row_spectral_labels(problem, product, self.n_clusters, strength=strength, seed=seed)
-        return labels, product.store
-
-    def _start(self, problem: Problem, seed: int) -> NDArray:
-        """Return the labels to start from."""
-        columns, weights = problem.fair_columns()
-        if self.init == "random":
-            return random_labels(problem.n_nodes, self.n_clusters, seed)
-        if self.init == "partition":
-            from equigraph.search.large import make_search
-
-            search = make_search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
-            return search.solve([Target(float(self.fairness))])[0]
-        large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
-        find = quick_fair_labels if large else soft_fair_labels
+            graph = product.store if stored and isinstance(product, StoreProduct) else problem.adjacency
+            search = make_search(graph, columns, self.n_clusters, weights=weights, seed=seed)
+            labels = search.solve([Target(float(self.fairness))])[0]
+            if stored and isinstance(search, LargeSearch) and search.store is not graph:
+                here = StoreProduct(search.store, product.squared_norm())
+            return labels, here
+        options: dict[str, Any] = {"strength": self._start_strength(), "seed": seed}
+        if stored or is_large(problem.n_nodes, problem.adjacency.nnz):  # a bounded number of passes
+            return quick_fair_labels(problem, product, self.n_clusters, **options), here
         codes = None if columns is None or problem.groups is None else problem.groups.codes
-        return find(problem.adjacency, codes, self.n_clusters, strength=self._start_strength(), seed=seed)
+        return soft_fair_labels(problem.adjacency, codes, self.n_clusters, **options), here
 
     def _start_strength(self) -> float:
         return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0

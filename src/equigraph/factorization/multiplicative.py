@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from equigraph._utils.callbacks import Notifier
 from equigraph._utils.text import count
-from equigraph.exceptions import warn
+from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.factorization.penalties.base import form_of
-from equigraph.stores import Product, StoreProduct, gram
+from equigraph.stores.products import Product, StoreProduct, gram
+
+if TYPE_CHECKING:
+    from equigraph.factorization.row_steps import RowSteps
 
 # Denominators of an update are kept above this floor, as in the authors' code.
 FLOOR = 1e-10
@@ -90,42 +93,23 @@ class Sums(NamedTuple):
     moved: float  # squared norm of the last change of H; 0 at the start
 
 
-class MembershipSteps(Protocol):
-    """A membership on its way: it keeps H, A H and what the penalty needs, here or elsewhere."""
-
-    def squared_norm(self) -> float:
-        """Return the sum of the squared weights of A."""
-
-    def start(self) -> Sums:
-        """Return the sums of the start."""
-
-    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
-        """Replace H by the next one, given the last W and H'H, and return its sums."""
-
-    def back(self) -> None:
-        """Take the last `advance` back; called at most once, before `membership`."""
-
-    def membership(self) -> NDArray:
-        """Return H."""
-
-
 class PanelSteps:
-    """MembershipSteps in this process, for any penalty, by numpy."""
+    """A membership on its way, in this process, for any penalty, by numpy; `RowSteps` keeps the rows elsewhere."""
+
+    # H and W of the last checkpoint, and after how many steps, where the rows are in other processes.
+    kept: tuple[NDArray, NDArray, int] | None = None
 
     def __init__(self, product: Product, H: NDArray, penalty: Penalty):
         self._product, self._penalty = product, penalty
+        self.squared_norm = product.squared_norm()
         self._H, self._last = H, H
-
-    def squared_norm(self) -> float:
-        """Return the sum of the squared weights of A."""
-        return self._product.squared_norm()
 
     def start(self) -> Sums:
         """Return the sums of the start."""
         return self._sums()
 
     def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
-        """Replace H by the next one and return its sums."""
+        """Replace H by the next one, given the last W and H'H, and return its sums."""
         self._last = self._H
         right, middle = (table.astype(self._H.dtype) for table in interaction_tables(W, HH))
         self._H = update_membership(
@@ -134,7 +118,7 @@ class PanelSteps:
         return self._sums()
 
     def back(self) -> None:
-        """Take the last `advance` back."""
+        """Take the last `advance` back; called at most once, before `membership`."""
         self._H = self._last
 
     def membership(self) -> NDArray:
@@ -167,13 +151,15 @@ def multiplicative_updates(
     can fall without bound, since L is neither symmetric nor positive semidefinite there.
     """
     penalty = penalty or WeightedSum([])
-    options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "fit_interaction": fit_interaction}
-    notify = notify or Notifier()
+    steps: PanelSteps | RowSteps
     if isinstance(product, StoreProduct) and has_row_form(penalty):
-        from equigraph.factorization.row_steps import row_updates
+        from equigraph.factorization.row_steps import RowSteps
 
-        return row_updates(product, H, W, penalty, notify=notify, **options)
-    return iterate(PanelSteps(product, H, penalty), W, notify=notify, **options)
+        steps = RowSteps(product, H, penalty)
+    else:
+        steps = PanelSteps(product, H, penalty)
+    limits: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "fit_interaction": fit_interaction}
+    return iterate(steps, W, notify=notify or Notifier(), **limits)
 
 
 def has_row_form(penalty: Penalty) -> bool:
@@ -183,7 +169,7 @@ def has_row_form(penalty: Penalty) -> bool:
 
 
 def iterate(
-    steps: MembershipSteps,
+    steps: PanelSteps | RowSteps,
     W: NDArray,
     *,
     max_iter: int,
@@ -191,32 +177,47 @@ def iterate(
     fit_interaction: bool,
     notify: Callable[[str, int, int, float], bool],
 ) -> Factors:
-    """Run the updates to their end, wherever the rows of H live; see `multiplicative_updates`."""
-    squared_norm, sums, W = steps.squared_norm(), steps.start(), W.astype(np.float64)
+    """Run the updates to their end, wherever the rows of H live; if they are lost, return the last checkpoint."""
+    W = W.astype(np.float64)
     history: list[float] = []
     status, change = Status.MAX_ITER, float("nan")
-    while len(history) < max_iter:
-        size = float(np.trace(sums.HH))
-        # Overflow is not an accident here but the documented fate of a weight that is too large.
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = steps.advance(W, sums.HH)
-            W_next = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
-            objective = reconstruction_error(squared_norm, sums.HAH, sums.HH, W_next) + sums.penalty
-        if not (np.isfinite(objective) and np.isfinite(W_next).all()):
-            steps.back()
-            status = Status.DIVERGED
-            break
-        W = W_next
-        history.append(objective)
-        if tol > 0:
-            change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
-        if notify("factorization", len(history), max_iter, objective):
-            status = Status.STOPPED
-            break
-        if change < tol:
-            status = Status.CONVERGED
-            break
-    return Factors(steps.membership(), W, np.asarray(history), change, status)
+    try:
+        sums = steps.start()
+        while len(history) < max_iter:
+            size = float(np.trace(sums.HH))
+            # Overflow is not an accident here but the documented fate of a weight that is too large.
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = steps.advance(W, sums.HH)
+                W_next = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
+                error = reconstruction_error(steps.squared_norm, sums.HAH, sums.HH, W_next)
+                objective = error + sums.penalty
+            if not (np.isfinite(objective) and np.isfinite(W_next).all()):
+                steps.back()
+                status = Status.DIVERGED
+                break
+            W = W_next
+            history.append(objective)
+            if tol > 0:
+                change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
+            if notify("factorization", len(history), max_iter, objective):
+                status = Status.STOPPED
+                break
+            if change < tol:
+                status = Status.CONVERGED
+                break
+        H = steps.membership()
+    except SchedulerLostError:
+        if steps.kept is None:
+            raise
+        H, W, n_steps = steps.kept
+        warn(
+            f"The Dask scheduler is gone after {count(len(history), 'step')}: the factors are those after {n_steps}, "
+            "with the status 'stopped'.",
+            SchedulerLostWarning,
+        )
+        del history[n_steps:]
+        status, change = Status.STOPPED, float("nan")
+    return Factors(H, W, np.asarray(history), change, status)
 
 
 def reconstruction_error(
@@ -236,16 +237,14 @@ def update_membership(
     AH: NDArray,
     right: NDArray,
     middle: NDArray,
-    positive: NDArray | None = None,
-    negative: NDArray | None = None,
+    positive: NDArray,
+    negative: NDArray,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return the next H from the tables of `interaction_tables` and the products of the penalty, if there is one."""
+    """Return the next H from the tables of `interaction_tables` and the products of the penalty."""
     numerator, denominator = np.matmul(AH, right, out=out), H @ middle
-    if positive is not None:
-        denominator += positive
-    if negative is not None:
-        numerator += negative
+    denominator += positive
+    numerator += negative
     np.maximum(denominator, FLOOR, out=denominator)
     numerator /= denominator
     # Two square roots are several times as fast as a power.

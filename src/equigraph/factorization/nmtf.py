@@ -22,7 +22,6 @@ from equigraph.factorization.multiplicative import (
     multiplicative_updates,
     warn_unless_converged,
 )
-from equigraph.factorization.out_of_core import open_product, row_start
 from equigraph.factorization.penalties import (
     Contrastive,
     Penalty,
@@ -31,12 +30,24 @@ from equigraph.factorization.penalties import (
     over_attributes,
 )
 from equigraph.factorization.row_steps import MOST_ENTRIES, run_fits
-from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
+from equigraph.factorization.starts import (
+    custom_start,
+    open_product,
+    quick_fair_labels,
+    random_start,
+    spectral_start,
+    start_from_labels,
+    svd_start,
+)
 from equigraph.graph.units import in_users_unit
-from equigraph.stores import Product, StoreProduct, product_of
+from equigraph.stores.products import Product, SerialProduct, StoreProduct, product_of
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
-_STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
+_STARTS: dict[str, Callable[..., tuple[NDArray, NDArray]]] = {
+    "svd": svd_start,
+    "random": random_start,
+    "spectral": spectral_start,
+}
 
 
 class NMTF(GraphClusterer):
@@ -213,10 +224,12 @@ class NMTF(GraphClusterer):
         return self._clustering(problem, factors)
 
     def _start(self, problem: Problem, product: Product) -> tuple[NDArray, NDArray]:
-        if is_out_of_core(problem.graph, self.execution):
-            assert isinstance(product, StoreProduct)
-            return row_start(self.init, product, self.n_clusters, problem)
-        return _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
+        if not is_out_of_core(problem.graph, self.execution):
+            product = SerialProduct(problem.adjacency)
+        elif self.init == "spectral":
+            labels = quick_fair_labels(problem, product, self.n_clusters, strength=0.0, seed=problem.seed)
+            return start_from_labels(product, labels, self.n_clusters)
+        return _STARTS[self.init](product, self.n_clusters, problem.rng())
 
     def _clustering(self, problem: Problem, factors: Factors) -> Clustering:
         warn_unless_converged(self, factors, self._divergence_reason(problem, factors))
@@ -227,7 +240,7 @@ class NMTF(GraphClusterer):
         self, problem: Problem, models: Sequence[NMTF]
     ) -> Iterator[tuple[int, Callable[[], NMTF]]] | None:
         """Run the fits on one thread each; see `GraphClusterer`."""
-        by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
+        by_updates = self.init != "custom" and self.solver == "mu"
         watched = self.callbacks is not None or self.time_limit is not None or self.verbose
         if is_out_of_core(problem.graph, self.execution) or not by_updates or watched:
             return None
@@ -242,7 +255,7 @@ class NMTF(GraphClusterer):
         starts: dict[int, tuple[NDArray, NDArray]] = {}
         for own in problems:
             if own.seed not in starts:
-                H, W = _STARTS[self.init](problem.adjacency, self.n_clusters, own.rng())
+                H, W = self._start(own, product)
                 starts[own.seed] = H.astype(dtype, copy=False), W
         if self.penalty is not None:
             check_penalty(self.penalty, starts[problems[0].seed][0])
@@ -255,7 +268,7 @@ class NMTF(GraphClusterer):
 
     def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty, notify: Notifier) -> Factors:
         options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
-        if getattr(self, "solver", "mu") == "mu":
+        if self.solver == "mu":
             return multiplicative_updates(product, H, W, penalty=penalty, **options)
         if self.penalty is not None:
             raise ParameterError(
@@ -340,6 +353,8 @@ class IFairNMTF(NMTF):
     True
     """
 
+    # This model is defined by multiplicative updates.
+    solver = "mu"
     _parameters: ClassVar[dict[str, Constraint]] = {
         **{name: constraint for name, constraint in NMTF._parameters.items() if name != "solver"},
         "fairness": Real(low=0, help="Weight (lambda) of the contrastive penalty."),
@@ -363,7 +378,6 @@ class IFairNMTF(NMTF):
         time_limit: float | None = None,
         verbose: bool = False,
     ):
-        # Not by way of NMTF, which also stores a solver: this model is defined by multiplicative updates.
         self.n_clusters = n_clusters
         self.fairness = fairness
         self.self_pairs = self_pairs

@@ -8,31 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.text import count
-from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.factorization.multiplicative import (
     FLOOR,
     Factors,
-    Status,
     Sums,
     interaction_tables,
-    iterate,
     multiplicative_updates,
     update_membership,
 )
-from equigraph.factorization.penalties import Penalty
+from equigraph.factorization.penalties import GroupForm, Penalty
 from equigraph.factorization.penalties.base import form_of
 from equigraph.graph.groups.sums import group_sums
-from equigraph.stores import StoreProduct, gram
 from equigraph.stores.block_files import writable
-from equigraph.stores.distributed import StreamedRows
-from equigraph.stores.distributed.rows import Rows, in_order
-from equigraph.stores.panels import MOST_COLUMNS
+from equigraph.stores.products import StoreProduct, gram
+from equigraph.stores.rows import MOST_COLUMNS, Rows, StreamedRows, in_order
 from equigraph.stores.threads import most_threads, run_all
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
@@ -64,49 +58,38 @@ class Totals(NamedTuple):
     moved: NDArray[np.float64]  # squared change of H, in one row
 
 
-class Checkpoint(NamedTuple):
-    """Factors in this process, and after how many steps."""
-
-    H: NDArray
-    W: NDArray[np.float64]
-    n_steps: int
-
-
 class RowSteps:
-    """MembershipSteps on the rows of a store."""
+    """What `PanelSteps` is, on the rows of a store."""
 
     def __init__(self, product: StoreProduct, H: NDArray, penalty: Penalty):
         self._store, self._scale = product.store, product.scale
-        self.squared_norm = product.squared_norm
-        self._form = form_of(penalty)
-        self._n_clusters, self._n_groups = H.shape[1], 0 if self._form is None else self._form.own.size
-        self._dtype = H.dtype
+        self.squared_norm = product.squared_norm()
+        # A sum without terms is one group whose tables are 0.
+        none = np.zeros((1, 1))
+        nothing = GroupForm(np.zeros(H.shape[0], dtype=np.intp), none, none, none[0])
+        self._form = form_of(penalty) or nothing
+        self._n_clusters, self._dtype = H.shape[1], H.dtype
         # H and the H before it take turns under these two names.
         self._here, self._before = "H", "H before"
-        self._fixed: list[str] = []
         self._n_steps = 0
-        # The factors of the last checkpoint, where the rows are in other processes.
-        self.kept: Checkpoint | None = None
+        self.kept: tuple[NDArray, NDArray, int] | None = None
         self._store.place(self._here, self._padded(H))
-        if self._form is not None:
-            self._store.place("codes", self._form.codes.astype(np.int32))
-            self._fixed = ["codes"]
+        self._store.place("codes", self._form.codes.astype(np.int32))
 
     def start(self) -> Sums:
         """Return the sums of the start."""
-        return self._sums(self._store.each(start_rows, self._here, self._n_groups))
+        return self._sums(self._store.each(start_rows, self._here, self._form.own.size))
 
     def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
         """Replace H by the next one and return its sums."""
         self._n_steps += 1
         if self._n_steps % CHECKPOINT == 0:
-            saved = self._store.checkpoint([self._here, *self._fixed], [(self._here, "AH")])
+            saved = self._store.checkpoint([self._here, "codes"], [(self._here, "AH")])
             if self._here in saved:
                 H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
-                self.kept = Checkpoint(H, W.copy(), self._n_steps - 1)
+                self.kept = H, W.copy(), self._n_steps - 1
         self._here, self._before = self._before, self._here
-        tables = self._tables(W, HH)
-        return self._sums(self._store.each(advance_rows, self._before, self._here, tables, self._n_groups))
+        return self._sums(self._store.each(advance_rows, self._before, self._here, self._tables(W, HH)))
 
     def back(self) -> None:
         """Take the last `advance` back."""
@@ -120,25 +103,21 @@ class RowSteps:
 
     def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
         right, middle = interaction_tables(W, HH)
+        positive, negative = (
+            table @ self._group_sums for table in (self._form.positive, self._form.negative)
+        )
         # A scaled graph has a scaled product: it is the table beside it that is multiplied, not the rows.
-        right, own = self._scale * right, np.zeros(0)
-        positive = negative = np.zeros((0, W.shape[0]))
-        if self._form is not None:
-            positive, negative = (
-                self._form.positive @ self._group_sums,
-                self._form.negative @ self._group_sums,
-            )
-            own = self._form.own
-        right, middle, positive, negative = map(self._padded, (right, middle, positive, negative))
-        return Tables(right, middle, positive, negative, own.astype(self._dtype))
+        right, middle, positive, negative = map(
+            self._padded, (self._scale * right, middle, positive, negative)
+        )
+        return Tables(right, middle, positive, negative, self._form.own.astype(self._dtype))
 
     def _sums(self, parts: list[Totals]) -> Sums:
-        crosses = self._store.multiply(self._here, "AH", then=cross_rows, arguments=(self._here,))
+        crosses = self._store.multiply(self._here, "AH", cross_rows, self._here)
         HH, sums, squares, moved = map(in_order, zip(*parts, strict=True))
-        k, value = self._n_clusters, 0.0
-        if self._form is not None:
-            self._group_sums = sums[:, :k]
-            value = self._form.value(self._group_sums, squares.sum(axis=1))
+        k = self._n_clusters
+        self._group_sums = sums[:, :k]
+        value = self._form.value(self._group_sums, squares.sum(axis=1))
         return Sums(HH[:k, :k], in_order(crosses)[:k, :k] * self._scale, value, float(moved.sum()))
 
     def _padded(self, panel: NDArray) -> NDArray:
@@ -148,31 +127,6 @@ class RowSteps:
         padded = np.zeros((panel.shape[0], width), self._dtype)
         padded[:, :k] = panel
         return padded
-
-
-def row_updates(
-    product: StoreProduct, H: NDArray, W: NDArray, penalty: Penalty, *, notify: Any, **options: Any
-) -> Factors:
-    """Run `iterate` on the rows of a store; if these are lost, return the last checkpoint."""
-    steps = RowSteps(product, H, penalty)
-    history: list[float] = []
-
-    def record(stage: str, step: int, total: int, objective: float) -> bool:
-        history.append(objective)
-        return notify(stage, step, total, objective)
-
-    try:
-        return iterate(steps, W, notify=record, **options)
-    except SchedulerLostError:
-        if steps.kept is None:
-            raise
-    H, W, n_steps = steps.kept
-    warn(
-        f"The Dask scheduler is gone after {count(len(history), 'step')}: the factors are those after {n_steps}, "
-        "with the status 'stopped'.",
-        SchedulerLostWarning,
-    )
-    return Factors(H, W, np.asarray(history[:n_steps]), float("nan"), Status.STOPPED)
 
 
 def run_fits(
@@ -202,41 +156,34 @@ def run_fits(
 def start_rows(rows: Rows, here: str, n_groups: int) -> Totals:
     """Return the sums of the rows of one block."""
     H = rows.get(here)
-    return _totals(H, H, rows.get("codes") if n_groups else None, n_groups)
+    return _totals(H, H, rows.get("codes"), n_groups)
 
 
-def advance_rows(rows: Rows, before: str, here: str, tables: Tables, n_groups: int) -> Totals:
+def advance_rows(rows: Rows, before: str, here: str, tables: Tables) -> Totals:
     """Give the rows of one block their next values, and return their sums."""
     from equigraph.stores.kernels import update_rows
 
-    H, AH, codes = rows.get(before), rows.get("AH"), rows.get("codes") if n_groups else None
-    out, width = rows.room(here, H.shape[1:], H.dtype), H.shape[1]
+    H, AH, codes = rows.get(before), rows.get("AH"), rows.get("codes")
+    out, width, n_groups = rows.room(here, H.shape[1:], H.dtype), H.shape[1], tables.own.size
     if width <= MOST_COLUMNS:
         totals = Totals(*(np.zeros((n_rows, width)) for n_rows in (width, n_groups, n_groups, 1)))
         # Tables that came over the wire cannot be written to: made writable, all tables share one compiled loop.
         update_rows(width)(H, AH, codes, Tables(*map(writable, tables)), FLOOR, out, totals)
         return totals
-    positive = negative = None
     for start in range(0, H.shape[0], _CACHED_ROWS):
         some = slice(start, start + _CACHED_ROWS)
-        if codes is not None:
-            positive = tables.positive.take(codes[some], axis=0)
-            positive += tables.own.take(codes[some])[:, None] * H[some]
-            np.maximum(positive, 0, out=positive)
-            negative = tables.negative.take(codes[some], axis=0)
+        positive = tables.positive.take(codes[some], axis=0)
+        positive += tables.own.take(codes[some])[:, None] * H[some]
+        np.maximum(positive, 0, out=positive)
+        negative = tables.negative.take(codes[some], axis=0)
         update_membership(H[some], AH[some], tables.right, tables.middle, positive, negative, out[some])
     return _totals(out, H, codes, n_groups)
 
 
-def _totals(H: NDArray, before: NDArray, codes: NDArray | None, n_groups: int) -> Totals:
-    sums = squares = np.zeros((0, H.shape[1]))
-    if codes is not None:
-        sums, squares = (
-            group_sums(H, codes, n_groups),
-            group_sums(np.square(H, dtype=np.float64), codes, n_groups),
-        )
+def _totals(H: NDArray, before: NDArray, codes: NDArray, n_groups: int) -> Totals:
+    squares = group_sums(np.square(H, dtype=np.float64), codes, n_groups)
     moved = np.square(H - before, dtype=np.float64).sum(axis=0, keepdims=True)
-    return Totals(gram(H, H), sums, squares, moved)
+    return Totals(gram(H, H), group_sums(H, codes, n_groups), squares, moved)
 
 
 def cross_rows(rows: Rows, here: str) -> NDArray[np.float64]:

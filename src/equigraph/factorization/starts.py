@@ -1,44 +1,65 @@
-"""Starting points of a tri-factorisation."""
+"""Starting points of a tri-factorisation by products with the graph, which may be in memory, on disk or on Dask."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from equigraph.base import Problem
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.stores import gram, product_of, single_blas_thread
+from equigraph.spectral.labels import spectral_labels
+from equigraph.spectral.soft import are_few, labels_by_products, soft_fair_labels
+from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.products import (
+    Product,
+    SerialProduct,
+    StoreProduct,
+    gram,
+    product_of,
+    single_blas_thread,
+    squared_norm,
+)
+from equigraph.stores.stores import is_out_of_core, open_store
 
-# From this many stored entries on the values are found by a fixed number of passes over the graph, with some columns
-# to spare.
+# From this many stored entries on the values of a graph in memory are found by a fixed number of passes over it, with
+# some columns to spare.
 _FEW_PASSES_FROM, _PASSES, _SPARE = 5_000_000, 6, 6
 # Below this size, or when nearly all eigenvalues are wanted, ARPACK is no better than LAPACK.
-DENSE_NODES = 64
+_DENSE_NODES = 64
 
 
-def svd_start(
-    adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
+@contextmanager
+def open_product(problem: Problem, execution: Any, dtype: Any = None) -> Iterator[tuple[Product, np.dtype]]:
+    """Give products with the graph, weights in units of the largest, and the precision of the factors."""
+    graph = problem.graph
+    dtype = np.dtype(dtype or (graph.dtype if isinstance(graph, BlockGraph) else problem.adjacency.dtype))
+    with single_blas_thread():
+        if not is_out_of_core(graph, execution):
+            yield product_of(problem.adjacency.astype(dtype, copy=False)), dtype
+            return
+        if isinstance(graph, BlockGraph):
+            norm = graph.in_units().squared_norm
+        else:
+            norm = squared_norm(problem.adjacency.data)
+        with open_store(graph, execution) as store:
+            yield StoreProduct(store, norm), dtype
+
+
+def svd_start(product: Product, n_clusters: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """Return the start of the paper's authors: H uniform in [0, 1), W = diag(s + 0.1)."""
-    H = rng.random((adjacency.shape[0], n_clusters))
-    return H, np.diag(largest_singular_values(adjacency, n_clusters) + 0.1)
+    H = rng.random((product.n_nodes, n_clusters))
+    return H, np.diag(largest_singular_values(product, n_clusters) + 0.1)
 
 
-def random_start(
-    adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
+def random_start(product: Product, n_clusters: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """Return H and W uniform in [0, 1), W symmetric, scaled so that H W H' has the total weight of A."""
-    return random_factors(adjacency.shape[0], float(adjacency.sum()), n_clusters, rng)
-
-
-def random_factors(
-    n_nodes: int, total: float, n_clusters: int, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
-    """Return what `random_start` says of a graph of that total weight."""
-    H = rng.random((n_nodes, n_clusters))
+    total = float(product(np.ones((product.n_nodes, 1))).sum())
+    H = rng.random((product.n_nodes, n_clusters))
     W = rng.random((n_clusters, n_clusters))
     W = (W + W.T) / 2
     column = H.sum(axis=0)
@@ -46,34 +67,37 @@ def random_factors(
 
 
 def spectral_start(
-    adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
+    product: SerialProduct, n_clusters: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
-    """Return the start from the labels of spectral clustering."""
-    from equigraph.spectral.labels import spectral_labels
-
-    labels = spectral_labels(adjacency, n_clusters, seed=int(rng.integers(2**31)))
-    return start_from_labels(adjacency, labels, n_clusters)
+    """Return the start from the labels of spectral clustering, for a graph in memory."""
+    labels = spectral_labels(product.adjacency, n_clusters, seed=int(rng.integers(2**31)))
+    return start_from_labels(product, labels, n_clusters)
 
 
 def start_from_labels(
-    adjacency: sparse.csr_array, labels: NDArray, n_clusters: int
-) -> tuple[NDArray, NDArray]:
-    """Return the factors of labels, and the W that fits them best."""
-    from equigraph.base import mean_interaction
-
-    return factors_of_labels(labels, mean_interaction(adjacency, labels, n_clusters))
-
-
-def factors_of_labels(
-    labels: NDArray, mean: NDArray[np.float64], dtype: Any = np.float64
+    product: Product, labels: NDArray, n_clusters: int, dtype: Any = np.float64
 ) -> tuple[NDArray, NDArray[np.float64]]:
     """Return one-hot labels plus 0.1, and the mean weights of pairs plus a hundredth of their largest.
 
-    A zero never leaves zero under multiplicative updates, hence the small positive numbers.
+    The means are the W that fits the labels best. A zero never leaves zero under multiplicative updates, hence the
+    small positive numbers.
     """
-    H = np.full((labels.size, mean.shape[0]), 0.1, dtype=dtype)
-    H[np.arange(labels.size), labels] += 1
-    return H, mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
+    H = np.eye(n_clusters)[labels]
+    sizes = H.sum(axis=0)
+    mean = gram(H, product(H)) / np.maximum(np.outer(sizes, sizes), 1)
+    return (H + 0.1).astype(dtype, copy=False), mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
+
+
+def quick_fair_labels(
+    problem: Problem, product: Product, n_clusters: int, *, strength: float, seed: int
+) -> NDArray[np.intp]:
+    """Return `labels_by_products`; a graph of few linked nodes is read as a whole, for `soft_fair_labels`."""
+    codes = None if problem.groups is None else problem.groups.codes
+    degrees = product(np.ones((product.n_nodes, 1)))[:, 0]
+    if are_few(degrees, n_clusters):
+        graph = problem.graph.to_graph() if isinstance(problem.graph, BlockGraph) else problem.graph
+        return soft_fair_labels(graph.unit_adjacency, codes, n_clusters, strength=strength, seed=seed)
+    return labels_by_products(product, degrees, codes, n_clusters, strength=strength, seed=seed)
 
 
 def random_labels(n_nodes: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
@@ -98,50 +122,43 @@ def custom_start(
     return factors[0], factors[1] / unit
 
 
-def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[np.float64]:
+def largest_singular_values(product: Product, count: int) -> NDArray[np.float64]:
     """Return the largest singular values of a symmetric matrix, in descending order.
 
     They are the largest absolute eigenvalues, of which Lanczos iterations find only as many as are needed. Of a graph
-    with millions of edges, whose start should not cost more than its factorisation, a few passes find them: those that
-    stand out to many digits, those in the bulk of the spectrum to a few percent.
+    in memory with millions of edges, whose start should not cost more than its factorisation, a few passes find them:
+    those that stand out to many digits, those in the bulk of the spectrum to a few percent.
     """
-    n_nodes = adjacency.shape[0]
-    if n_nodes <= max(DENSE_NODES, 2 * count + 1):
-        values = np.linalg.eigvalsh(adjacency.toarray().astype(np.float64))
-        return np.sort(np.abs(values))[::-1][:count]
-    if adjacency.nnz == 0:
-        return np.zeros(count)
-    scale = float(np.abs(adjacency.data).max())
-    if adjacency.nnz >= _FEW_PASSES_FROM:
-        return _values_by_few_passes(adjacency, count, scale)
-    return values_by_lanczos((adjacency / scale).astype(np.float64), count) * scale
+    n_nodes = product.n_nodes
+    if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
+        values = np.linalg.eigvalsh(product(np.eye(n_nodes)))
+    elif product.squared_norm() == 0:
+        values = np.zeros(count)
+    elif isinstance(product, SerialProduct) and product.adjacency.nnz >= _FEW_PASSES_FROM:
+        values = _values_by_few_passes(product_of(product.adjacency), count)
+    else:
+        operator = LinearOperator(
+            (n_nodes, n_nodes), matvec=lambda x: product(x.reshape(-1, 1)).ravel(), dtype=np.float64
+        )
+        # A fixed, non-symmetric start vector keeps the result the same from run to run.
+        v0 = 1 + np.arange(n_nodes) / n_nodes
+        try:
+            values = eigsh(operator, k=count, which="LM", return_eigenvectors=False, v0=v0)
+        except ArpackError as error:
+            raise InfeasibleError(
+                f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+            ) from error
+    return np.sort(np.abs(values))[::-1][:count]
 
 
-def values_by_lanczos(operator: Any, count: int) -> NDArray[np.float64]:
-    """Return the largest singular values of a symmetric matrix, or of what multiplies like one."""
-    n_nodes = operator.shape[0]
-    # A fixed, non-symmetric start vector keeps the result the same from run to run.
-    v0 = 1 + np.arange(n_nodes) / n_nodes
-    try:
-        values = eigsh(operator, k=count, which="LM", return_eigenvectors=False, v0=v0)
-    except sparse.linalg.ArpackError as error:
-        raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
-        ) from error
-    return np.sort(np.abs(values))[::-1]
-
-
-def _values_by_few_passes(adjacency: sparse.csr_array, count: int, scale: float) -> NDArray[np.float64]:
-    """Return estimates from below, by subspace iteration from a fixed start, for weights of the order of a scale."""
-    product = product_of(adjacency)
-    panel = np.random.default_rng(0).standard_normal((adjacency.shape[0], count + _SPARE))
+def _values_by_few_passes(product: Product, count: int) -> NDArray[np.float64]:
+    """Return estimates from below, by subspace iteration from a fixed start."""
+    panel = np.random.default_rng(0).standard_normal((product.n_nodes, count + _SPARE))
     with single_blas_thread():
         for _ in range(_PASSES):
             # Orthonormal columns from the small Gram matrix; directions that are lost in rounding are left out.
             values, vectors = np.linalg.eigh(gram(panel, panel))
             kept = values > 1e-12 * values[-1]
-            panel = product(panel @ (vectors[:, kept] / np.sqrt(values[kept]))) / scale
+            panel = product(panel @ (vectors[:, kept] / np.sqrt(values[kept])))
         squares = np.linalg.eigvalsh(gram(panel, panel))[::-1][:count]
-    found = np.zeros(count)
-    found[: squares.size] = scale * np.sqrt(np.maximum(squares, 0))
-    return found
+    return np.sqrt(np.maximum(np.pad(squares, (0, count - squares.size)), 0))

@@ -11,7 +11,7 @@ from equigraph._utils.parameters import PROGRESS, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.factorization.multiplicative import multiplicative_updates, warn_unless_converged
-from equigraph.stores import product_of, single_blas_thread
+from equigraph.stores.products import product_of, single_blas_thread
 
 
 class SymNMF(GraphClusterer):

@@ -1,21 +1,23 @@
-"""Graphs of other libraries, read through their own methods; none of the libraries is imported here."""
+"""Graphs and communities of other libraries, read through their own methods.
+
+None of the libraries is imported here but networkx, which reads GraphML and GML files after a look at what it would
+pass over in silence.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Set
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError, GroupsError
-from equigraph.graph.edges import EdgeRows
-from equigraph.graph.limits import check_nodes
+from equigraph.exceptions import GraphError, GroupsError, ParameterError, require
+from equigraph.graph.edges import EdgeRows, Weight
+from equigraph.graph.limits import check_nodes, open_bytes
 from equigraph.graph.names import as_names, check_unique, names_from_text, object_array
-
-# Weight as the user names it: None is the default of the library, False means to ignore weights.
-Weight = str | int | bool | None
 
 
 def library_of(X: Any) -> str | None:
@@ -192,14 +194,146 @@ def _per_node(X: Any, attribute: str) -> list[Any]:
 
 def with_integer_names(X: Any) -> Any:
     """Return a networkx graph read from a file with integer nodes, if every name is a canonical integer."""
+    import networkx
+
     nodes = list(X)
     if not all(isinstance(node, str) for node in nodes):
         return X
     names = names_from_text(nodes)
     if names.dtype.kind != "i":
         return X
-    result = type(X)()
-    place = dict(zip(nodes, names.tolist(), strict=True))
-    result.add_nodes_from((place[node], data) for node, data in X.nodes(data=True))
-    result.add_edges_from((place[u], place[v], data) for u, v, data in X.edges(data=True))
-    return result
+    return networkx.relabel_nodes(X, dict(zip(nodes, names.tolist(), strict=True)))
+
+
+_NUMBERS = ("int", "integer", "long", "float", "double")
+# What an element must say of itself.
+_NEEDED = {"node": ("id",), "edge": ("source", "target")}
+
+
+def read_graphml(path: Path) -> Any:
+    """Read the one graph of a GraphML file as a networkx graph, with the defaults of its attributes filled in."""
+    networkx = require("networkx", extra="io", purpose="Reading GraphML")
+    shared = _scan(path)
+    with open_bytes(path) as stream, warnings.catch_warnings():
+        # It warns of what does not matter to a clustering, such as ports and attributes without a type.
+        warnings.simplefilter("ignore")
+        graph = networkx.read_graphml(stream)
+    for data in (values for _, _, values in graph.edges(data=True)):
+        _fill(data, {**shared, **graph.graph.get("edge_default", {})})
+    for _, data in graph.nodes(data=True):
+        _fill(data, {**shared, **graph.graph.get("node_default", {})})
+    return with_integer_names(graph)
+
+
+def _fill(data: dict[str, Any], defaults: dict[str, Any]) -> None:
+    for name, value in defaults.items():
+        data.setdefault(name, value)
+
+
+def _elements(path: Path) -> Iterator[tuple[str, Any]]:
+    from xml.etree.ElementTree import iterparse
+
+    with open_bytes(path) as stream:
+        for _, element in iterparse(stream):
+            yield element.tag.rpartition("}")[2], element
+            if element.tag.rpartition("}")[2] not in ("default", "desc"):
+                element.clear()
+
+
+def _scan(path: Path) -> dict[str, Any]:
+    """Return the defaults of attributes of both nodes and edges; raise GraphError at what is read only in part."""
+    n_graphs, shared = 0, {}
+    for tag, element in _elements(path):
+        n_graphs += tag == "graph"
+        if n_graphs > 1:
+            raise GraphError(
+                f"{path.name} holds several graphs, one after or within another: expected one; save it without "
+                "nested graphs."
+            )
+        for needed in _NEEDED.get(tag, ()):
+            if element.get(needed) is None:
+                what = "an edge" if tag == "edge" else "a node"
+                raise GraphError(
+                    f"{path.name} has {what} that does not say its {needed!r}: expected it for each."
+                )
+        if tag == "key" and element.get("for", "all") == "all":
+            default = next((child for child in element if child.tag.endswith("default")), None)
+            if default is not None:
+                number = element.get("attr.type") in _NUMBERS
+                shared[element.get("attr.name", "")] = float(default.text or "") if number else default.text
+    return shared
+
+
+def read_gml(path: Path) -> Any:
+    """Read a GML file as a networkx graph."""
+    networkx = require("networkx", extra="io", purpose="Reading GML")
+    try:
+        with open_bytes(path) as stream:
+            graph = networkx.read_gml(stream)
+    except networkx.NetworkXError as error:
+        if "label" not in str(error):
+            raise
+        with open_bytes(path) as stream:
+            graph = networkx.read_gml(stream, label="id")  # labels are optional in GML, ids are not
+    return with_integer_names(graph)
+
+
+# What networkit gives to a node that is in no part of a partition.
+_NO_PART = np.iinfo(np.uint64).max
+
+
+def labels_of_communities(labels: Any) -> Any:
+    """Return communities as labels: in node order, or a dict by node; whatever is no communities stays as it is.
+
+    These are the sets of networkx, a clustering of igraph, a partition of networkit, and communities of cdlib.
+
+    >>> labels_of_communities([{"ann", "bob"}, {"cem"}]) == {"ann": 0, "bob": 0, "cem": 1}
+    True
+    """
+    if isinstance(labels, Iterator):
+        labels = list(labels)
+    library = library_of(labels)
+    if library == "igraph":
+        return _of_igraph(labels)
+    if library == "networkit":
+        return _of_networkit(labels)
+    if type(labels).__module__.partition(".")[0] == "cdlib":
+        return _by_node(labels.communities)
+    is_listed = isinstance(labels, (list, tuple, Set, type({}.values()))) and len(labels) > 0
+    if is_listed and all(isinstance(one, Set) for one in labels):
+        return _by_node(labels)
+    return labels
+
+
+def _of_igraph(clustering: Any) -> Any:
+    if hasattr(clustering, "as_clustering"):  # a dendrogram, cut where igraph would cut it
+        clustering = clustering.as_clustering()
+    if not hasattr(clustering, "membership") or not hasattr(clustering, "graph"):
+        raise ParameterError(
+            f"An igraph {type(clustering).__name__} is no clustering: expected a VertexClustering."
+        )
+    if "name" not in clustering.graph.vs.attributes():
+        return np.asarray(clustering.membership)
+    return dict(zip(clustering.graph.vs["name"], clustering.membership, strict=True))
+
+
+def _of_networkit(partition: Any) -> Any:
+    if not hasattr(partition, "getVector"):
+        raise ParameterError(f"A networkit {type(partition).__name__} is no partition: expected a Partition.")
+    parts = np.asarray(partition.getVector(), dtype=np.uint64)
+    known = parts != _NO_PART
+    if known.all():
+        return parts.astype(np.int64)
+    # Nodes that were removed from the graph keep their place in the partition.
+    return dict(zip(np.flatnonzero(known).tolist(), parts[known].tolist(), strict=True))
+
+
+def _by_node(communities: Iterable[Iterable[Any]]) -> dict[Any, int]:
+    labels: dict[Any, int] = {}
+    for number, members in enumerate(communities):
+        for node in members:
+            if labels.setdefault(node, number) != number:
+                raise ParameterError(
+                    f"The node {node!r} is in the communities {labels[node]} and {number}: expected each node in one."
+                )
+    return labels

@@ -1,7 +1,8 @@
-"""Put groups onto the nodes of a graph: by position, or by the names of the nodes."""
+"""Read groups from objects and files, and put them onto the nodes of a graph."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,33 +10,35 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equigraph._utils.parameters import check_known
-from equigraph._utils.text import count, did_you_mean
+from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, only_ours
-from equigraph.graph.adapters import library_of
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities, library_of
+from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file, read_columns
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.graph.groups.encode import column_of
+from equigraph.graph.labels import by_name, keys_of_index, subgraph
 from equigraph.graph.names import (
     as_names,
     canonical,
     first_nested,
     has_missing,
-    look_alike,
     names_from_text,
     object_array,
-    places_of,
-    sort_names,
-    text_array,
     texts,
-    type_hint,
     with_gaps,
 )
-from equigraph.graph.sparse_arrays import canonical_index
-from equigraph.graph.tables import Table, column_place, is_table, listed_columns, read_table, row_labels
+from equigraph.graph.tables import (
+    Table,
+    column_place,
+    found_column,
+    is_table,
+    listed_columns,
+    read_table,
+    row_labels,
+)
 
 MISSING = ("error", "ignore", "drop", "own-group")
 UNKNOWN = ("error", "add", "ignore")
@@ -73,8 +76,6 @@ def take_groups(
     wanted = attribute_list(attribute)
     name = None if not wanted else str(wanted[0])
     if isinstance(groups, (str, Path)) or hasattr(groups, "__fspath__"):
-        from equigraph.graph.group_files import read_groups_file
-
         return read_groups_file(Path(groups), wanted, node_column, graph)
     library = library_of(groups)
     if library in ("igraph", "networkit"):
@@ -123,40 +124,16 @@ def _holds_columns(groups: Mapping[Any, Any], graph: Graph) -> bool:
 def _values_of_columns(columns: Mapping[Any, Any], wanted: list[Any], graph: Graph) -> list[Values]:
     known = {str(name): column for name, column in columns.items()}
     for name in map(str, wanted):
-        if name not in known:
-            raise GroupsError(
-                f"The groups have no column {name!r}{did_you_mean(name, known)}: there are "
-                f"{listed_columns(list(known))}."
-            )
+        _found(list(known), name)
     return [
         replace(take_groups(known[name], None, None, graph)[0], attribute=name)
         for name in (map(str, wanted) if wanted else known)
     ]
 
 
-def keys_of_index(
-    index: NDArray[Any] | None, counts_rows: bool, graph: Graph, what: str = "groups"
-) -> NDArray[Any] | None:
-    """Return the index of a pandas object as names of nodes, or None where its values are in node order.
-
-    They are in node order where the graph has no names, whatever the index, as for every estimator of scikit-learn.
-    Beside names a default index says nothing but the order, and any other one names nodes.
-    """
-    if index is None or not graph.named:
-        return None
-    nodes = {canonical(text) for text in texts(graph.node_names)}
-    named = {canonical(text) for text in texts(index)}
-    if counts_rows:
-        # The nodes of an edge list that are 0, 1, 2, ... are sorted: name and position are one.
-        return index if not graph.positional and named == nodes else None
-    if not nodes & named:
-        first = index[:1].tolist()[0] if index.size else None
-        raise GroupsError(
-            f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names "
-            "of the nodes, or an array in node order."
-        )
-    return index
+def _found(columns: list[Any], column: Any) -> int:
+    fault = f"The groups have no column {column!r}"
+    return found_column(columns, column, fault, there="there are", kind=GroupsError)
 
 
 def values_of_table(
@@ -177,14 +154,9 @@ def values_of_table(
             raise GroupsError(
                 f"Name the column of the groups with attribute: there are {listed_columns(columns)}."
             )
-    values = []
-    for one, place in zip(wanted or places, places, strict=True):
-        if place is None:
-            raise GroupsError(
-                f"The groups have no column {one!r}{did_you_mean(one, columns)}: there are {listed_columns(columns)}."
-            )
-        values.append(Values(table.values[place], keys, str(columns[place])))
-    return values
+    if wanted:
+        places = [_found(columns, one) for one in wanted]
+    return [Values(table.values[k], keys, str(columns[k])) for k in places if k is not None]
 
 
 def _key_of(
@@ -197,12 +169,8 @@ def _key_of(
     """
     columns = table.columns
     if node_column is not None:
-        key = column_place(columns, node_column, GroupsError)
-        if key is None:
-            raise GroupsError(
-                f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the "
-                f"groups have {listed_columns(columns)}."
-            )
+        fault = f"node_column={node_column!r} is not a column"
+        key = found_column(columns, node_column, fault, there="the groups have", kind=GroupsError)
         return key, table.values[key]
     if not graph.named:
         counted = 0 not in places and _counts_nodes(table, graph, every)
@@ -260,36 +228,30 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
     if unknown == "add":  # before values are put onto nodes, all of them are there
         for one in given:
             graph = graph if one.keys is None else by_name(graph, one.keys, one.values, unknown)[0]
-    columns = [
-        _in_node_order(graph, one.values, order_known)
-        if one.keys is None
-        else by_name(graph, one.keys, one.values, unknown)[1]
-        for one in given
-    ]
-    for one, values in zip(given, columns, strict=True):
+    columns: list[NDArray[Any]] = []
+    lost = np.zeros(graph.n_nodes, dtype=bool)
+    for one in given:
+        if one.keys is None:
+            values = _in_node_order(graph, one.values, order_known)
+        else:
+            values = by_name(graph, one.keys, one.values, unknown)[1]
         nested = first_nested(values)
         if nested is not None:
             node, kind = graph.node_names[[nested]].tolist()[0], type(values[nested]).__name__
             raise GroupsError(
                 f"{_called(one)} of node {node!r} is a {kind}: expected one value, such as a text."
             )
-    absent = [has_missing(values) for values in columns]
-    for one, where in zip(given, absent, strict=True):
-        if where.any():
-            _check_missing(graph, one, where, missing)
+        absent = has_missing(values)
+        if absent.any():
+            values = _filled(graph, one, values, absent, missing)
+        columns.append(values)
+        lost |= absent
     dropped = graph.dropped
-    if missing == "drop":
-        lost = np.logical_or.reduce(absent)
+    if missing == "drop" and lost.any():
         if lost.all():
             raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
-        if lost.any():
-            dropped = graph.node_names[lost]
-            graph, columns = _subgraph(graph, ~lost), [values[~lost] for values in columns]
-    else:
-        columns = [
-            _filled(one, values, where, missing)
-            for one, values, where in zip(given, columns, absent, strict=True)
-        ]
+        dropped = graph.node_names[lost]
+        graph, columns = subgraph(graph, ~lost), [values[~lost] for values in columns]
     features, attribute = as_features(_by_attribute(given, columns), given[0].attribute)
     return graph._but(
         sensitive_features=features,
@@ -316,7 +278,10 @@ def _called(given: Values) -> str:
     return f"The attribute {given.attribute!r}" if given.attribute else "The group"
 
 
-def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missing: str) -> None:
+def _filled(
+    graph: Graph, given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str
+) -> NDArray[Any]:
+    """Return groups with what stands for the missing ones, or refuse these; those to drop stay as they are."""
     if missing == "error":
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
@@ -327,11 +292,7 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
         raise GroupsError(
             f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
         )
-
-
-def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str) -> NDArray[Any]:
-    """Return groups with what stands for the missing ones."""
-    if not absent.any():
+    if missing == "drop":
         return values
     if missing == "ignore":
         return with_gaps(as_names(values[~absent]), absent)
@@ -362,131 +323,137 @@ def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDA
     return values
 
 
-def by_name(
-    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str, what: str = "groups"
-) -> tuple[Graph, NDArray[Any]]:
-    """Match values to nodes by name; names of different types are compared by their text.
+# What spreadsheets, R and pandas write where there is no value.
+MISSING_TOKENS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 
-    Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
-    """
-    places = places_of(keys, graph.node_names)
-    if places is not None:
-        return graph, _placed(values, places, graph.n_nodes)
-    no_key = np.flatnonzero(has_missing(keys))
-    if no_key.size:
-        raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
-    place = node_places(graph)
-    key_texts = [text if text in place else canonical(text) for text in texts(keys)]
-    strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
-    if strangers:
-        if unknown == "error":
-            raise GroupsError(
-                _of_strangers(sorted(strangers, key=strangers.__getitem__), key_texts, graph, what)
-            )
-        if unknown == "add":
-            graph = _with_nodes(graph, keys[sorted(strangers.values())])
-            place = node_places(graph)
-    result = np.full(graph.n_nodes, None, dtype=object)
-    seen: dict[int, Any] = {}
-    for text, value in zip(key_texts, values.tolist(), strict=True):
-        node = place.get(text)
-        if node is None:
-            continue
-        if node in seen and not _same(seen[node], value):
-            key = " (the first column, or node_column, names the node)" * (what == "groups")
-            raise GroupsError(
-                f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value per "
-                f"node{key}."
-            )
-        seen[node] = value
-        result[node] = value
-    return graph, result
+_BLANKS = (
+    " (separated by white space; put quotes around values that hold blanks, or save the file with commas)"
+)
 
 
-def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
-    """Return the sentence on names that are no nodes; where none is one, adding them is no way out."""
-    nodes, first = texts(graph.node_names), strangers[0]
-    if not graph.named:
-        return (
-            f"The {what} name {first!r}, and the nodes of the graph have no names: expected their positions, 0 to "
-            f"{graph.n_nodes - 1}, or one value per node in node order."
-        )
-    if len(strangers) > 1 and set(strangers) == set(named):
-        return (
-            f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
-            f"{type_hint(strangers, nodes)}: expected the names of the nodes, or the column that holds them."
-        )
-    expected = "expected names of nodes"
-    if what == "groups":
-        them = "it" if len(strangers) == 1 else "them"
-        expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
-    return (
-        f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
-        f"{look_alike(first, nodes)}: {expected}."
+def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph: Graph) -> list[Values]:
+    """Read one attribute or several from a csv, tsv, txt or parquet file."""
+    from equigraph.graph.read import check_file, file_format, read_parquet
+
+    check_file(path)
+    kind = file_format(path, None)
+    if kind == "parquet":
+        with only_ours(f"{path.name} cannot be read as parquet", GroupsError):
+            table = read_table(_index_first(read_parquet(path)))
+        return values_of_table(table, wanted, node_column, graph)
+    if kind != "delimited":
+        raise GroupsError(f"{path.name} is not a table: expected groups as csv, tsv, txt or parquet.")
+    columns = _columns(open_text_file(path, "\t" if ".tsv" in path.suffixes else None), graph.n_nodes)
+    width, first = len(columns), [column[0] for column in columns]
+    header = _has_header(columns, wanted, node_column, graph)
+    names: list[Any] = first if header else list(range(width))
+    values = [column[1:] for column in columns] if header else columns
+    if not values[0].size:
+        raise GroupsError(f"{path.name} holds a header and no groups: expected one line per node.")
+    if width == 1 and len(wanted) < 2:
+        name = wanted[0] if wanted else (first[0] if header else None)
+        return [Values(_typed(values[0]), None, None if name is None else str(name))]
+    # Two columns without a header need no choice; the attribute is only a name for the second.
+    only_name = (
+        not header and width == 2 and len(wanted) == 1 and column_place(names, wanted[0], GroupsError) is None
     )
+    chosen = values_of_table(Table(names, values), [1] if only_name else wanted, node_column, graph)
+    if not header:
+        # A number is no name, but several have to be told apart.
+        chosen = [
+            replace(
+                one, attribute=str(name) if isinstance(name, str) or only_name or len(chosen) > 1 else None
+            )
+            for one, name in zip(chosen, wanted or [None], strict=True)
+        ]
+    return [replace(one, values=_typed(one.values)) for one in chosen]
 
 
-def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[Any]:
-    """Return the values in the order of the nodes, with None where a node has none."""
-    plain = as_names(values) if values.dtype.kind in "iuUO" else values
-    if places.size == n and plain.dtype.kind in "iU":
-        result = np.empty_like(plain)
-        result[places] = plain
-        return result
-    result = np.full(n, None, dtype=object)
-    result[places] = object_array(values.tolist())
-    return result
+def _index_first(table: Any) -> Any:
+    """Return an arrow table with the column first that was the index of a pandas frame, if one was."""
+    try:
+        pandas = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+        index = [name for name in pandas.get("index_columns", []) if name in table.column_names]
+    except (ValueError, AttributeError, TypeError):
+        return table  # what others write there is theirs to know
+    return table.select([*index, *(name for name in table.column_names if name not in index)])
 
 
-def node_places(graph: Graph) -> dict[str, int]:
-    """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
-    exact = {text: k for k, text in enumerate(texts(graph.node_names))}
-    composed: dict[str, list[int]] = {}
-    for text, k in exact.items():
-        if not text.isascii():
-            composed.setdefault(canonical(text), []).append(k)
-    return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
+def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
+    """Return the columns of a file as arrays of Python texts, the first record among them."""
+    width = len(file.sample(1)[0].fields)
+    # One column is read in the order of the nodes, so each of its lines counts, empty ones too.
+    every = tuple(range(width))
+    found = read_columns(file, header=False, width=width, texts=every, number=None) if width > 1 else None
+    if found is not None:
+        distinct = object_array(texts(found.texts))
+        return [distinct[codes] for codes in found.codes]
+    records = list(file.records())
+    wrong = next((record for record in records if len(record.fields) != width), None)
+    if wrong is not None:
+        if not _is_one_column(file, records, n_nodes):
+            raise GroupsError(
+                f"{file.where(wrong.line)}: expected {width} fields as before, got {len(wrong.fields)}"
+                f"{_BLANKS if file.delimiter == WHITESPACE else ''}."
+            )
+        return _single(TextFile(file.path, ","), n_nodes)
+    if width == 1:
+        return _single(file, n_nodes)
+    return [object_array(record.fields[k] for record in records) for k in range(width)]
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(one == other) or bool(has_missing(object_array([one, other])).all())
+def _is_one_column(file: TextFile, records: list[Record], n_nodes: int) -> bool:
+    """Return whether blanks belong to the values, such as "Puerto Rican" below "Latino".
+
+    They do where some value is one word, so that there is no column of nodes, and there is one value per node.
+    """
+    one_word = any(len(record.fields) == 1 for record in records)
+    return file.delimiter == WHITESPACE and one_word and len(records) in (n_nodes, n_nodes + 1)
 
 
-def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
-    """Return the graph with isolated nodes: sorted in if it is an edge list, otherwise at the end."""
-    names = _joined_names(graph.node_names, as_names(keys))
-    old = graph.adjacency
-    n, added = names.size, names.size - old.shape[0]
-    indptr = np.concatenate([old.indptr, np.full(added, old.indptr[-1], dtype=old.indptr.dtype)])
-    adjacency = sparse.csr_array((old.data, old.indices, indptr), shape=(n, n))
-    if not graph.positional:
-        names, place = sort_names(names)
-        order = np.argsort(place)
-        adjacency = _permuted(adjacency, order)
-    return Graph._trusted(adjacency, names, positional=graph.positional, named=graph.named or None)
+def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
+    """Return the only column; an empty line is a node without a group, unless nothing follows it."""
+    values: list[str] = []
+    for record in file.records(empty=True):
+        if len(record.fields) > 1:
+            raise GroupsError(
+                f"{file.where(record.line)}: expected one value, got {len(record.fields)}; put quotes around it."
+            )
+        values.append(record.fields[0] if record.fields else "")
+    n_lines = len(values)
+    while not values[-1]:
+        values.pop()
+    if len(values) == n_nodes < n_lines and values[0] not in values[1:]:
+        raise GroupsError(
+            f"{file.path.name} ends in an empty line, so that {values[0]!r} may be a header above {n_nodes} nodes, the "
+            "last without a group, or the first group: remove the empty line, or write NA."
+        )
+    return [object_array(values)]
 
 
-def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
-    if names.dtype.kind == added.dtype.kind != "O":
-        return np.concatenate([names, added])
-    new_texts = texts(added)
-    if names.dtype.kind == "i":
-        integers = names_from_text(new_texts)
-        if integers.dtype.kind == "i":
-            return np.concatenate([names, integers])
-    if names.dtype.kind == "O":
-        return np.concatenate([names, added.astype(object)])
-    return text_array(texts(names) + new_texts)
+def _typed(column: NDArray[Any]) -> NDArray[Any]:
+    """Return groups as integers if all that are given are, with None for empty cells and missing tokens."""
+    absent = np.fromiter((text in MISSING_TOKENS for text in column), dtype=bool, count=column.size)
+    present = names_from_text(column[~absent])
+    return with_gaps(present, absent) if absent.any() else present
 
 
-def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:
-    result = adjacency[order][:, order].tocsr()
-    result.sort_indices()
-    return canonical_index(result)
+def _has_header(columns: list[NDArray[Any]], wanted: Sequence[Any], node_column: Any, graph: Graph) -> bool:
+    """Return whether the first record names the columns.
 
-
-def _subgraph(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
-    kept = np.flatnonzero(keep)
-    adjacency = _permuted(graph.adjacency, kept)
-    names = graph.node_names[kept]
-    return Graph._trusted(adjacency, names, positional=graph.positional, named=graph.named or None)
+    It does if it holds the name that the user gave; or if its first field is no node and either the
+    column of groups never repeats its other fields or the nodes are integers and the field is not.
+    """
+    first = [column[0] for column in columns]
+    if any(isinstance(name, str) and name in first for name in (*wanted, node_column)):
+        return True
+    if len(first) == 1:
+        return graph.positional and columns[0].size == graph.n_nodes + 1
+    key = (None if node_column is None else column_place(first, node_column, GroupsError)) or 0
+    wanted = canonical(first[key])
+    if any(canonical(text) == wanted for text in texts(graph.node_names)):
+        return False
+    if graph.node_names.dtype.kind == "i" and names_from_text([first[key]]).dtype.kind != "i":
+        return True
+    others = [k for k in range(len(first)) if k != key]
+    return all(not (columns[k][1:] == first[k]).any() for k in others)

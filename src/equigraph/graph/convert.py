@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,13 +10,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.adapters import library_of, rows_from
-from equigraph.graph.edges import check_duplicates, graph_from_rows
+from equigraph.graph.edges import DUPLICATES, Ends, Weight, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique
-from equigraph.graph.tables import Ends, edge_rows, is_table, matrix_and_names, read_table
-from equigraph.graph.validate import canonical_adjacency, check_dtype, check_symmetrize
+from equigraph.graph.tables import arrow_rows, edge_rows, is_table, matrix_and_names, read_table
+from equigraph.graph.validate import SYMMETRIZE, canonical_adjacency, check_dtype
 
 GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
 
@@ -80,83 +82,62 @@ def as_graph(
     return convert(X, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
 
 
+def check_merging(symmetrize: str | None, duplicates: str, dtype: DTypeLike | None) -> None:
+    """Raise ParameterError unless all three are known."""
+    check_known("symmetrize", symmetrize, (None, *SYMMETRIZE))
+    check_known("duplicates", duplicates, DUPLICATES)
+    check_dtype(dtype)
+
+
 def convert(
     X: Any,
     *,
     symmetrize: str | None = None,
     duplicates: str = "error",
     dtype: DTypeLike | None = None,
-    weight: str | int | bool | None = None,
+    weight: Weight = None,
     ends: Ends | None = None,
 ) -> Graph:
     """Implement `as_graph`, with a choice of weights and of the columns of the ends."""
-    check_symmetrize(symmetrize)
-    check_duplicates(duplicates)
-    check_dtype(dtype)
-    if ends is not None and (library_of(X) in (None, *GRAPH_LIBRARIES) or isinstance(X, Graph)):
+    check_merging(symmetrize, duplicates, dtype)
+    merging: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
+    library, names = library_of(X), None
+    if ends is not None and library in (None, *GRAPH_LIBRARIES):
         raise ParameterError(
             f"source and target are columns of an edge table, and a {type(X).__name__} has none."
         )
     if isinstance(X, Graph):
-        graph = without_weights(X) if weight is False else X
-    elif sparse.issparse(X) or isinstance(X, (np.ndarray, list, tuple)):
-        graph = _from_matrix(X, None, symmetrize, dtype, weight)
-    elif isinstance(X, Mapping) and "adjacency" in X:
+        return without_weights(X) if weight is False else X
+    if isinstance(X, Mapping) and "adjacency" in X:
         # A data set: an adjacency with, perhaps, names, groups and what these are called.
-        graph = convert(
-            X["adjacency"], symmetrize=symmetrize, duplicates=duplicates, dtype=dtype, weight=weight
-        )
+        graph = convert(X["adjacency"], **merging, weight=weight)
         names = graph.node_names if X.get("node_names") is None else X["node_names"]
-        graph = Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
-    else:
-        graph = _from_foreign(X, symmetrize, duplicates, dtype, weight, ends)
-    return graph
-
-
-def _from_matrix(
-    X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | None, weight: str | int | bool | None
-) -> Graph:
-    adjacency = canonical_adjacency(X, symmetrize=symmetrize, dtype=dtype, names=names)
-    if names is None:
-        names = np.arange(adjacency.shape[0], dtype=np.int64)
-    graph = Graph._trusted(adjacency, names)
-    return without_weights(graph) if weight is False else graph
-
-
-def _from_foreign(
-    X: Any,
-    symmetrize: str | None,
-    duplicates: str,
-    dtype: DTypeLike | None,
-    weight: str | int | bool | None,
-    ends: Ends | None,
-) -> Graph:
-    library = library_of(X)
+        return Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
     if library in GRAPH_LIBRARIES:
         rows, directed = rows_from(X, library, weight)
-        how = symmetrize if directed else None
-        graph = graph_from_rows(
-            rows, symmetrize=how, duplicates=duplicates, dtype=dtype, directed=directed, sort=False
-        )
+        merging["symmetrize"] = symmetrize if directed else None
+        graph = graph_from_rows(rows, **merging, directed=directed, sort=False)
         # The nodes of networkx are names even where they are 0, 1, 2, ...; the others only count theirs then.
         return graph._but(named=True) if library == "networkx" else graph
-    if library is not None:
-        from equigraph.graph.arrow_tables import rows_of_table
-
-        if is_table(X):
-            table_rows = rows_of_table(X, weight, ends) if hasattr(X, "to_batches") else None
-            if table_rows is None:
-                table = read_table(X)
-                table_rows = edge_rows(table, weight, ends)
-            if table_rows is not None:
-                return graph_from_rows(table_rows, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
-            matrix, names = matrix_and_names(table)
-            check_unique(names, "the columns of the table")
-            return _from_matrix(matrix, names, symmetrize, dtype, weight)
-    elif hasattr(X, "__array__"):
-        return _from_matrix(np.asarray(X), None, symmetrize, dtype, weight)
-    hint = "; a file is read with read_graph" if isinstance(X, str) or hasattr(X, "__fspath__") else ""
-    raise GraphError(f"An object of type {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
+    if library is not None and is_table(X):
+        found = arrow_rows(X, weight, ends) if hasattr(X, "to_batches") else None
+        if found is None:
+            table = read_table(X)
+            found = edge_rows(table, weight, ends)
+        if found is not None:
+            return graph_from_rows(found, **merging)
+        X, names = matrix_and_names(table)
+        check_unique(names, "the columns of the table")
+    elif (
+        not sparse.issparse(X)
+        and not isinstance(X, (list, tuple))
+        and (library or not hasattr(X, "__array__"))
+    ):
+        hint = "; a file is read with read_graph" if isinstance(X, (str, os.PathLike)) else ""
+        raise GraphError(f"An object of type {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
+    adjacency = canonical_adjacency(X, symmetrize=symmetrize, dtype=dtype, names=names)
+    graph = Graph._trusted(adjacency, np.arange(adjacency.shape[0]) if names is None else names)
+    return without_weights(graph) if weight is False else graph
 
 
 def without_weights(graph: Graph) -> Graph:

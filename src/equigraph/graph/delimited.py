@@ -1,30 +1,47 @@
-"""Text files with one record per line: separators, comments, headers, and line numbers for the messages."""
+"""Text files with one record per line: by the csv module with line numbers, and large ones by pyarrow.
+
+pyarrow reads blocks of whole lines in which the csv module would find the same fields; anything else is left to it.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import importlib.util
 import io
 import itertools
 import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.limits import LONGEST_LINE, open_bytes
+from equigraph.graph.names import INTEGER, encode_batches, names_from_text, text_array
 
 COMMENTS = ("#", "%")
 WHITESPACE = " "
 _SAMPLE = 50
 _SEPARATOR = re.compile(r'"?sep=(.)"?[\r\n]*\Z')
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+\Z")
+# Smaller files do not repay the time to load pyarrow.
+FAST_BYTES = 1_000_000
+# How much larger the text of a packed file is, about.
+_PACKED = 5
+# Bytes of a block, up to the end of a line. The texts of a small one fit the processor's caches while they are encoded.
+BATCH = 1 << 20
+# What pyarrow takes for a part of a text, or drops: NUL, comments, and a byte order mark at the start of a block.
+_ODD = (b"\0", *(f"\n{mark}".encode() for mark in COMMENTS))
+# What the two readers part or leave out differently where white space is the separator.
+_BLANKS = (b"  ", b" \n", b" \r", b"\n ", b'"', b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """Fields of one record, and the number of the line it ends on."""
 
     line: int
@@ -43,11 +60,6 @@ class TextFile:
         """Return in words where a line is."""
         return f"{self.path.name}, line {line}"
 
-    def records(self, *, empty: bool = False) -> Iterator[Record]:
-        """Yield every record that is no comment, its fields without outer blanks; empty ones if asked for."""
-        with open_text(self.path) as stream:
-            yield from self._records(stream, empty)
-
     def sample(self, count: int = _SAMPLE) -> list[Record]:
         """Return the first records, of which there must be one."""
         found = list(itertools.islice(self.records(), count))
@@ -55,25 +67,40 @@ class TextFile:
             raise GraphError(f"{self.path.name} is empty: expected an edge list, a matrix or groups.")
         return found
 
-    def _records(self, stream: IO[str], empty: bool) -> Iterator[Record]:
-        lines = _Lines(stream, self)
+    def records(self, *, empty: bool = False) -> Iterator[Record]:
+        """Yield every record that is no comment, its fields without outer blanks; empty ones if asked for."""
         if self.delimiter == WHITESPACE:
-            for line in lines:
-                fields = self._split_blank(line, lines.number)
-                if fields or (empty and not lines.commented):
-                    yield Record(lines.number, fields)
+            for number, line in read_lines(self.path):
+                if not _is_comment(number, line):
+                    fields = self._split_blank(line, number)
+                    if fields or empty:
+                        yield Record(number, fields)
             return
-        reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=True, strict=True)
+        within = commented = False
+
+        def lines() -> Iterator[str]:
+            """Yield the lines, with an empty one in place of each comment.
+
+            A line that starts with # may also be the inside of a quoted field; it is one where the csv reader asks for
+            more before it has returned a record.
+            """
+            nonlocal within, commented
+            for number, line in read_lines(self.path):
+                commented = not within and _is_comment(number, line)
+                within = True
+                yield "\n" if commented else line
+
+        reader = csv.reader(lines(), delimiter=self.delimiter, skipinitialspace=True, strict=True)
         while True:
-            lines.within = False
+            within = False
             try:
                 fields = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
                 raise GraphError(f"{self.where(reader.line_num)}: {error}.") from error
-            if len(fields) > 1 or (fields and fields[0].strip()) or (empty and not lines.commented):
-                kept = fields[: len(fields) - self.n_empty] if self.n_empty else fields
+            if len(fields) > 1 or (fields and fields[0].strip()) or (empty and not commented):
+                kept = fields[: len(fields) - self.n_empty]
                 yield Record(reader.line_num, [field.strip() for field in kept])
 
     def _split_blank(self, line: str, number: int) -> list[str]:
@@ -104,40 +131,37 @@ class SheetFile(TextFile):
                 yield Record(number, row)
 
 
-class _Lines:
-    """Lines of a text file, with an empty one in place of each comment.
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a plain or gzipped file in UTF-8 with their numbers; faults are told in one sentence.
 
-    A line that starts with # may also be the inside of a quoted field; it is one where the csv reader asks for more
-    before it has returned a record.
+    A line that is longer than any row of a graph is an error, before it is read to its end.
     """
+    try:
+        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
+            for number in itertools.count(1):
+                line = stream.readline(LONGEST_LINE + 1)
+                if not line:
+                    return
+                if len(line) > LONGEST_LINE:
+                    raise GraphError(
+                        f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more."
+                    )
+                yield number, line
+    except UnicodeDecodeError as error:
+        raise GraphError(f"{path.name} is not UTF-8 text: {error.reason}; save it as UTF-8.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise GraphError(f"{path.name} cannot be read: {reason(error)}.") from error
 
-    def __init__(self, stream: IO[str], file: TextFile) -> None:
-        self._stream, self._file = stream, file
-        self.number, self.within, self.commented = 0, False, False
 
-    def __iter__(self) -> Iterator[str]:
-        while line := read_line(self._stream, self._file.path, self.number + 1):
-            self.number += 1
-            declares = self.number == 1 and declared_separator(line) is not None
-            self.commented = not self.within and (declares or line.startswith(COMMENTS))
-            self.within = self._file.delimiter != WHITESPACE
-            yield "\n" if self.commented else line
-
-
-def read_line(stream: IO[str], path: Path, number: int) -> str:
-    """Return the next line; one that is longer than any row of a graph is an error, before it is read to its end."""
-    line = stream.readline(LONGEST_LINE + 1)
-    if len(line) > LONGEST_LINE:
-        raise GraphError(
-            f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more."
-        )
-    return line
+def _is_comment(number: int, line: str) -> bool:
+    """Return whether a line is a comment, or the first one that tells the separator."""
+    return line.startswith(COMMENTS) or (number == 1 and declared_separator(line) is not None)
 
 
 def open_text_file(path: Path, delimiter: str | None) -> TextFile:
     """Return the file with its separator, as given or as the first lines show it."""
     if delimiter is None:
-        delimiter = _told(path) or _sniff(path)
+        delimiter = _sniff(path)
     elif delimiter in ("whitespace", "space", ""):
         delimiter = WHITESPACE
     elif len(delimiter) != 1:
@@ -156,11 +180,6 @@ def declared_separator(line: str) -> str | None:
     return None if match is None else match[1]
 
 
-def _told(path: Path) -> str | None:
-    with open_text(path) as stream:
-        return declared_separator(read_line(stream, path, 1))
-
-
 def _empty_fields(file: TextFile) -> int:
     """Return how many fields at the end are empty in every record; all are read only if the first end so."""
     fewest = 0
@@ -173,39 +192,30 @@ def _empty_fields(file: TextFile) -> int:
     return fewest
 
 
-@contextmanager
-def open_text(path: Path) -> Iterator[IO[str]]:
-    """Open a plain or gzipped text file as UTF-8, and say so in one sentence if it is not."""
-    try:
-        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
-            yield stream
-    except UnicodeDecodeError as error:
-        raise GraphError(f"{path.name} is not UTF-8 text: {error.reason}; save it as UTF-8.") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise GraphError(f"{path.name} cannot be read: {reason(error)}.") from error
-
-
 def _sniff(path: Path) -> str:
-    """Guess the separator: the first of tab, semicolon and comma that parts most lines, else white space."""
-    with open_text(path) as stream:
-        lines = (read_line(stream, path, number) for number in itertools.count(1))
-        found = itertools.takewhile(bool, lines)
-        sample = list(
-            itertools.islice((x for x in found if x.strip() and not x.startswith(COMMENTS)), _SAMPLE)
-        )
+    """Return the separator that the first line tells, or guess it from the first lines.
+
+    That is the first of tab, semicolon and comma that parts most lines, else white space.
+    """
+    sample: list[str] = []
+    for number, line in read_lines(path):
+        told = declared_separator(line) if number == 1 else None
+        if told is not None:
+            return told
+        if line.strip() and not line.startswith(COMMENTS):
+            sample.append(line)
+        if len(sample) == _SAMPLE:
+            break
     if not sample:
         raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
-    best, most = "", 0
-    for delimiter in "\t;,":
-        parted = sum(
-            delimiter in "".join(line.strip().split('"')[::2]) for line in sample
-        )  # outside of quotes
-        if parted > most:
-            best, most = delimiter, parted
+    unquoted = ["".join(line.strip().split('"')[::2]) for line in sample]
+    parted = {delimiter: sum(delimiter in line for line in unquoted) for delimiter in "\t;,"}
+    best = max(parted, key=parted.__getitem__)
+    most = parted[best]
     if 2 * most >= len(sample):
         return best
     blanks = sum(len(line.split()) > 1 for line in sample)
-    return WHITESPACE if blanks >= max(most, 1) else best or ","
+    return WHITESPACE if blanks >= max(most, 1) else best if most else ","
 
 
 def is_number(text: str) -> bool:
@@ -220,3 +230,132 @@ def is_number(text: str) -> bool:
 def comma_hint(text: str) -> str:
     """Return what to add to a message if a text is a number with a decimal comma."""
     return " with a decimal point, not a decimal comma" if _DECIMAL_COMMA.match(text.strip()) else ""
+
+
+class Columns(NamedTuple):
+    """Columns of a text file."""
+
+    codes: list[NDArray[np.int32]]  # for each column of texts, positions in `texts`
+    texts: NDArray[Any]  # the distinct texts, as int64 if all are plain integers
+    numbers: NDArray[np.float64] | None
+
+
+def read_columns(
+    file: TextFile, *, header: bool, width: int, texts: tuple[int, ...], number: int | None
+) -> Columns | None:
+    """Read columns of a large file with pyarrow, or return None if the csv module might read anything else.
+
+    Columns of `texts` are read as text, `number` as numbers.
+    """
+    times = _PACKED if file.path.suffix.lower() == ".gz" else 1
+    if isinstance(file, SheetFile) or times * file.path.stat().st_size <= FAST_BYTES:
+        return None
+    if (
+        importlib.util.find_spec("pyarrow") is None
+        or not file.delimiter.isascii()
+        or file.delimiter in '"\r\n'
+    ):
+        return None
+    asked = () if number is None else (number,)
+
+    def batches() -> Iterator[list[Any]]:
+        for block in _blocks(file, header):
+            if not _is_plain(block, file.delimiter):
+                raise GraphError("the csv module may read something else")
+            yield from parse_block(block, file.delimiter, width + file.n_empty, texts, asked)
+
+    try:
+        encoded, distinct, numbers = encode_batches(batches(), len(texts))
+    except (GraphError, OSError, EOFError, zlib.error):
+        return None
+    if distinct is None:
+        return None
+    values, place = _cleaned(distinct)
+    if place is not None:
+        encoded = [place[column] for column in encoded]
+    return Columns(encoded, values, numbers[0] if numbers else None)
+
+
+def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
+    """Yield the lines from the first record on, or from that below the header."""
+    found = file.sample(2)
+    with open_bytes(file.path) as stream:
+        before = b"".join(stream.readline() for _ in range(found[-1 if header else 0].line - 1))
+        if len(found) <= header or has_lone_return(before):
+            raise GraphError("no record, or lines that end in a return alone, which are counted otherwise")
+        start = codecs.BOM_UTF8 if not before else b""
+        while block := stream.read(BATCH):
+            yield (block + stream.readline()).removeprefix(start)
+            start = b""
+
+
+def has_lone_return(block: bytes) -> bool:
+    """Return whether a return stands alone, which ends a line for some readers and not for others."""
+    return b"\r" in block and block.count(b"\r") > block.count(b"\r\n")
+
+
+def _is_plain(block: bytes, delimiter: str) -> bool:
+    """Return whether the csv module finds the same fields in whole lines as pyarrow.
+
+    pyarrow takes ``"ann"x`` for the field ``annx``, knows no comments, and decodes only the columns it is asked for.
+    """
+    lines = b"\n" + block
+    if block.startswith(codecs.BOM_UTF8) or has_lone_return(block) or any(mark in lines for mark in _ODD):
+        return False
+    if delimiter == WHITESPACE and (not block.isascii() or any(mark in lines + b"\n" for mark in _BLANKS)):
+        return False
+    if b'"' in block:
+        # Every quote opens or closes a whole field.
+        beside = re.escape(delimiter.encode())
+        whole = re.findall(rb'(?<=[%b\n])"[^"\n]*"(?=[%b\r\n]|\Z)' % (beside, beside), lines)
+        if 2 * len(whole) < block.count(b'"'):
+            return False
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    ends = np.flatnonzero(np.frombuffer(lines + b"\n", dtype=np.uint8) == ord("\n"))
+    return bool(np.diff(ends).max() <= csv.field_size_limit())
+
+
+def parse_block(
+    block: bytes, delimiter: str, width: int, texts: Sequence[int], numbers: Sequence[int]
+) -> list[list[Any]]:
+    """Return columns of whole lines as batches of pyarrow's arrays, those of encoded text first.
+
+    Raises GraphError, for the caller to catch, if the lines do not hold such columns.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = [str(k) for k in range(width)]
+    types = {names[k]: pa.dictionary(pa.int32(), pa.string()) for k in texts}
+    types |= {names[k]: pa.float64() for k in numbers}
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(block),
+            read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(block)),
+            parse_options=csv.ParseOptions(delimiter=delimiter),
+            convert_options=csv.ConvertOptions(
+                column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowException as error:
+        raise GraphError(f"The lines are no {width} columns: {reason(error)}.") from error
+    return [batch.columns for batch in table.to_batches()]
+
+
+def _cleaned(texts: Any) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    """Return the texts without outer blanks and, where that changed some, the place of each among them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if compute.all(compute.match_substring_regex(texts, f"^({INTEGER})$")).as_py():
+        return texts.cast(pa.int64()).to_numpy(), None  # millions of integers never become Python objects
+    listed = texts.to_pylist()
+    stripped = [text.strip() for text in listed]
+    if stripped == listed:
+        return text_array(listed), None
+    place: dict[str, int] = {}
+    codes = [place.setdefault(text, len(place)) for text in stripped]
+    return names_from_text(list(place)), np.asarray(codes, dtype=np.int32)

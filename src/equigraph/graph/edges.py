@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
@@ -25,6 +24,12 @@ from equigraph.graph.names import (
 )
 from equigraph.graph.sparse_arrays import canonical_index, cast_weights, index_type, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
+
+Array = NDArray[Any]
+# Weight as the user names it, by a column or an attribute: None is the default, False means to ignore weights.
+Weight = str | int | bool | None
+# The columns of the two ends of an edge, each by name or number, as the user tells them.
+Ends = tuple[str | int, str | int]
 
 
 def sorted_pairs(first: Array, second: Array, weight: Array | None, n: int) -> sparse.csr_array:
@@ -108,7 +113,6 @@ def added(weight: Array, starts: NDArray[np.intp], *, mean: bool) -> Array:
     return (total / lengths).astype(weight.dtype, copy=False)
 
 
-Array = NDArray[Any]
 DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 
 
@@ -122,11 +126,6 @@ class EdgeRows:
     names: Array  # distinct node names
     # Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
     where: Callable[[int], str]
-
-
-def check_duplicates(duplicates: str) -> None:
-    """Raise ParameterError unless the value is one of the ways to merge repeated pairs."""
-    check_known("duplicates", duplicates, DUPLICATES)
 
 
 def encode_rows(source: Array, target: Array, weight: Array | None, where: Callable[[int], str]) -> EdgeRows:
@@ -186,9 +185,7 @@ def graph_from_rows(
     without it must be symmetric. Nodes that are sorted by name are not in the user's order, so that graph is not
     positional.
     """
-    check_duplicates(duplicates)
-    n = rows.names.size
-    if n == 0:
+    if rows.names.size == 0:
         raise GraphError("The graph has no nodes: expected at least one edge or node.")
     names, place = sort_names(rows.names) if sort else (rows.names, None)
     weight = _checked_weights(rows.weight, rows.where, check_dtype(dtype))

@@ -132,27 +132,16 @@ class AttributeChoice:
         members = dict.fromkeys(name for joint in self.joints for name in joint if name not in self.kept)
         return [*self.kept, *members]
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether attributes are taken as they are."""
-        return not self.joints and self.weights is None and self.bins is None
-
-    def attach(
-        self, graph: Graph, given: Sequence[Values], *, missing: str, unknown: str, order_known: bool
-    ) -> Graph:
+    def attach(self, graph: Graph, given: Sequence[Values], **rules: Any) -> Graph:
         """Return the graph with the attributes that were read for this choice, by the rules of `attach`."""
-        graph = attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
-        return graph if self.is_plain else self._applied(graph)
+        return self.apply(attach(graph, given, **rules))
 
     def apply(self, graph: Graph) -> Graph:
-        """Return a graph that has its attributes already with the weights and bins."""
-        if self.is_plain:
+        """Return a graph that has its attributes already with the joint groups, the weights and the bins."""
+        if not self.joints and self.weights is None and self.bins is None:
             return graph
         if graph.sensitive_features is None:
             raise ParameterError("attribute_weights and bins are about attributes, and the graph has none.")
-        return self._applied(graph)
-
-    def _applied(self, graph: Graph) -> Graph:
         # Attributes may have been given by the number of their column; from here on they have names.
         names = dict(zip(self.wanted or graph.features, graph.features, strict=True))
         kept = [names[one] for one in self.kept] if self.wanted else list(graph.features)
@@ -178,11 +167,9 @@ class AttributeChoice:
 
 
 def _renamed(given: Any, names: Mapping[Any, str]) -> Any:
-    return (
-        {names.get(name, name): value for name, value in given.items()}
-        if isinstance(given, Mapping)
-        else given
-    )
+    if not isinstance(given, Mapping):
+        return given
+    return {names.get(name, name): value for name, value in given.items()}
 
 
 def _joints(intersect: Any) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""Put labels onto the nodes of a graph: by position, or by the names of the nodes."""
+"""Put labels and other values onto the nodes of a graph: by position, or by the names of the nodes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph.attributes import by_name, keys_of_index
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.graph import Graph
 from equigraph.graph.groups.encode import column_of, is_missing
-from equigraph.graph.names import object_array
+from equigraph.graph.names import (
+    as_names,
+    canonical,
+    has_missing,
+    look_alike,
+    names_from_text,
+    object_array,
+    sort_names,
+    text_array,
+    texts,
+    type_hint,
+)
+from equigraph.graph.sparse_arrays import canonical_index
 from equigraph.graph.tables import row_labels
 
 
@@ -52,3 +64,151 @@ def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bo
             f"{graph.node_names[absent[:1]].tolist()[0]!r}: expected one per node."
         )
     return column
+
+
+def keys_of_index(
+    index: NDArray[Any] | None, counts_rows: bool, graph: Graph, what: str = "groups"
+) -> NDArray[Any] | None:
+    """Return the index of a pandas object as names of nodes, or None where its values are in node order.
+
+    They are in node order where the graph has no names, whatever the index, as for every estimator of scikit-learn.
+    Beside names a default index says nothing but the order, and any other one names nodes.
+    """
+    if index is None or not graph.named:
+        return None
+    nodes = {canonical(text) for text in texts(graph.node_names)}
+    named = {canonical(text) for text in texts(index)}
+    if counts_rows:
+        # The nodes of an edge list that are 0, 1, 2, ... are sorted: name and position are one.
+        return index if not graph.positional and named == nodes else None
+    if not nodes & named:
+        first = index[:1].tolist()[0] if index.size else None
+        raise GroupsError(
+            f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
+            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names "
+            "of the nodes, or an array in node order."
+        )
+    return index
+
+
+def by_name(
+    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str, what: str = "groups"
+) -> tuple[Graph, NDArray[Any]]:
+    """Match values to nodes by name; names of different types are compared by their text.
+
+    Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
+    """
+    no_key = np.flatnonzero(has_missing(keys))
+    if no_key.size:
+        raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
+    place = node_places(graph)
+    key_texts = [text if text in place else canonical(text) for text in texts(keys)]
+    strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
+    if strangers:
+        if unknown == "error":
+            raise GroupsError(
+                _of_strangers(sorted(strangers, key=strangers.__getitem__), key_texts, graph, what)
+            )
+        if unknown == "add":
+            graph = _with_nodes(graph, keys[sorted(strangers.values())])
+            place = node_places(graph)
+    places = np.array([place.get(text, -1) for text in key_texts], dtype=np.intp)
+    values, places = values[places >= 0], places[places >= 0]
+    n_placed = np.unique(places).size
+    if n_placed < places.size:
+        _check_one_value(graph, places, values, what)
+    plain = as_names(values) if values.dtype.kind in "iuUO" else values
+    if n_placed == graph.n_nodes and plain.dtype.kind in "iU":
+        result = np.empty(graph.n_nodes, dtype=plain.dtype)
+        result[places] = plain
+    else:
+        result = np.full(graph.n_nodes, None, dtype=object)
+        result[places] = object_array(values.tolist())
+    return graph, result
+
+
+def _check_one_value(graph: Graph, places: NDArray[np.intp], values: NDArray[Any], what: str) -> None:
+    """Raise GroupsError if a node has two values that differ."""
+    seen: dict[int, Any] = {}
+    for node, value in zip(places.tolist(), values.tolist(), strict=True):
+        first = seen.setdefault(node, value)
+        if first != value and not has_missing(object_array([first, value])).all():
+            key = " (the first column, or node_column, names the node)" * (what == "groups")
+            raise GroupsError(
+                f"The {what} give node {texts(graph.node_names[[node]])[0]!r} two values, {first!r} and {value!r}: "
+                f"expected one value per node{key}."
+            )
+
+
+def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
+    """Return the sentence on names that are no nodes; where none is one, adding them is no way out."""
+    nodes, first = texts(graph.node_names), strangers[0]
+    if not graph.named:
+        return (
+            f"The {what} name {first!r}, and the nodes of the graph have no names: expected their positions, 0 to "
+            f"{graph.n_nodes - 1}, or one value per node in node order."
+        )
+    if len(strangers) > 1 and set(strangers) == set(named):
+        return (
+            f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
+            f"{type_hint(strangers, nodes)}: expected the names of the nodes, or the column that holds them."
+        )
+    expected = "expected names of nodes"
+    if what == "groups":
+        them = "it" if len(strangers) == 1 else "them"
+        expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
+    return (
+        f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
+        f"{look_alike(first, nodes)}: {expected}."
+    )
+
+
+def node_places(graph: Graph) -> dict[str, int]:
+    """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
+    exact = {text: k for k, text in enumerate(texts(graph.node_names))}
+    composed: dict[str, list[int]] = {}
+    for text, k in exact.items():
+        if not text.isascii():
+            composed.setdefault(canonical(text), []).append(k)
+    return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
+
+
+def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
+    """Return the graph with isolated nodes: sorted in if it is an edge list, otherwise at the end."""
+    names = _joined_names(graph.node_names, as_names(keys))
+    old = graph.adjacency
+    n, added = names.size, names.size - old.shape[0]
+    indptr = np.concatenate([old.indptr, np.full(added, old.indptr[-1], dtype=old.indptr.dtype)])
+    adjacency = sparse.csr_array((old.data, old.indices, indptr), shape=(n, n))
+    if not graph.positional:
+        names, place = sort_names(names)
+        order = np.argsort(place)
+        adjacency = _permuted(adjacency, order)
+    return Graph._trusted(adjacency, names, positional=graph.positional, named=graph.named or None)
+
+
+def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
+    if names.dtype.kind == added.dtype.kind != "O":
+        return np.concatenate([names, added])
+    new_texts = texts(added)
+    if names.dtype.kind == "i":
+        integers = names_from_text(new_texts)
+        if integers.dtype.kind == "i":
+            return np.concatenate([names, integers])
+    if names.dtype.kind == "O":
+        return np.concatenate([names, added.astype(object)])
+    return text_array(texts(names) + new_texts)
+
+
+def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:
+    result = adjacency[order][:, order].tocsr()
+    result.sort_indices()
+    return canonical_index(result)
+
+
+def subgraph(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
+    """Return the graph of the nodes to keep, without groups."""
+    kept = np.flatnonzero(keep)
+    adjacency = _permuted(graph.adjacency, kept)
+    names = graph.node_names[kept]
+    return Graph._trusted(adjacency, names, positional=graph.positional, named=graph.named or None)

@@ -1,143 +1,449 @@
-"""Square matrices in text files, with or without names in the first row and the first column."""
+"""Matrices in files: npz, MATLAB of versions 4 and 5, and Matrix Market; numbers, dense or sparse, and nothing else.
+
+What a file declares is compared with the bytes that are there before anything is made of it; what a variable unpacks to
+is bounded by the size of the file. The layout of MATLAB's files is that of "MAT-File Format" (The MathWorks, 2019). Not
+scipy's reader of these, which ends the process on some damaged files, nor that of Matrix Market, which takes ``3x`` for
+3 and ``1d5`` for 1, and ignores further words of a line.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib.util
+import io
+import math
+import struct
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import Record, TextFile, comma_hint, is_number
-from equigraph.graph.graph import Graph
-from equigraph.graph.names import check_unique, names_from_text
-from equigraph.graph.tables import end_columns, may_be_matrix
-from equigraph.graph.validate import canonical_adjacency
+from equigraph.graph.delimited import has_lone_return, parse_block
+from equigraph.graph.limits import FREE_DENSE, TIMES, check_bytes, check_nodes, open_bytes
+
+# What the adjacency is called among other arrays, the first that is there.
+NAMES = ("A", "adjacency")
+# Bytes of an entry of the CSR that a dense matrix becomes: an index and a weight.
+_ENTRY = 12
+
+# Parts of a sparse matrix of scipy that say where its entries are.
+_WHOLE = {"indices", "indptr", "row", "col", "offsets", "shape"}
+
+# Shape of an array and, by numpy's letters, the kind of its entries.
+Declared = dict[str, tuple[tuple[int, ...], str]]
 
 
-@dataclass(frozen=True)
-class MatrixLayout:
-    """Size of a matrix in a text file, and where its names are."""
-
-    n_nodes: int
-    header: bool
-    first_column: bool
-
-
-def matrix_layout(file: TextFile, header: bool | None) -> MatrixLayout | None:
-    """Return how the file holds a square matrix, or None if its shape is not that of one."""
-    heads: list[list[str]] = []
-    height = 0
-    for height, record in enumerate(file.records(), start=1):
-        if height <= 2:
-            heads.append(record.fields)
-        elif height > len(heads[1]) + 1:
-            return None  # too long to be square: no need to read on
-    if not heads:
-        return None
-    top, width = len(heads[0]), len(heads[-1])
-    if header is None:
-        header = _has_names(heads[0], height, top, width)
-    n = height - 1 if header else height
-    if width not in (n, n + 1) or n == 0 or (not header and top != width):
-        return None
-    return MatrixLayout(n, header, first_column=width == n + 1)
-
-
-def _has_names(first: list[str], height: int, top: int, width: int) -> bool:
-    if height == top + 1 or width == top + 1:
-        return True
-    return height == top and (not first[0] or any(not is_number(field) for field in first[1:]))
-
-
-def is_matrix_file(file: TextFile, header: bool | None) -> bool:
-    """Return whether a file is a matrix rather than an edge list: square, and more than three columns.
-
-    Three columns that are as much like a matrix as like weighted edges are an error.
-    """
-    first = file.sample(5)
-    if max(len(record.fields) for record in first[:2]) <= 3:
-        _check_edges(file, first)
-        return False
-    return end_columns(first[0].fields) is None and matrix_layout(file, header) is not None
-
-
-def _check_edges(file: TextFile, sample: list[Record]) -> None:
-    """Raise GraphError if lines may be a matrix: of three nodes, or of two with their names before them."""
-    rows = [record.fields for record in sample]
-    if len(rows) not in (2, 3) or any(len(fields) != 3 for fields in rows):
-        return
-    fields = [fields[-len(rows) :] for fields in rows]
-    if not all(is_number(field) for row in fields for field in row):
-        return
-    numbers = np.asarray(fields, dtype=float)
-    # Two edges 1-0 and 2-1 of equal weight are like a name and a symmetric matrix, but for its diagonal.
-    if may_be_matrix(numbers) and (len(rows) == 3 or not numbers.diagonal().any()):
+def read_npz(path: Path) -> Any:
+    """Read a sparse matrix of scipy, or an array of numpy."""
+    if path.suffix.lower() == ".gz" or not zipfile.is_zipfile(path):
         raise GraphError(
-            f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say "
-            f"format='matrix' or format='edges'."
+            f"{path.name} is not an npz file: expected one of scipy.sparse.save_npz or numpy.savez."
         )
+    with zipfile.ZipFile(path) as archive:
+        headers = {}
+        for name in archive.namelist():
+            if name.endswith(".npy"):
+                with archive.open(name) as stream:
+                    headers[name.removesuffix(".npy")] = npy_header(stream)
+    if "format" in headers:
+        check_bytes(sum(_declared_bytes(*header) for header in headers.values()), path)
+        for name in _WHOLE & headers.keys():
+            if headers[name][1].kind not in "iu":
+                raise GraphError(
+                    f"{path.name}: {name!r} of the sparse matrix has dtype {headers[name][1]}, expected whole numbers."
+                )
+        return sparse.load_npz(path)
+    chosen = choose({name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}, path)
+    check_bytes(_declared_bytes(*headers[chosen]), path, free=FREE_DENSE)
+    with np.load(path, allow_pickle=False) as arrays:
+        return not_too_full(arrays[chosen], path)
 
 
-def read_matrix(
-    file: TextFile, *, header: bool | None, symmetrize: str | None, dtype: DTypeLike | None
-) -> Graph:
-    """Read a square matrix, row by row, so that no dense matrix is ever held."""
-    layout = matrix_layout(file, header)
-    if layout is None:
-        raise GraphError(
-            f"{file.path.name} is not a square matrix: expected as many rows as columns, with names in the "
-            "first row, in the first column, in both or in none."
-        )
-    n, skip = layout.n_nodes, int(layout.first_column)
-    top: list[str] = []
-    side: list[str] = []
-    columns: list[NDArray[np.intp]] = []
-    values: list[NDArray[np.float64]] = []
-    for record in file.records():
-        if layout.header and not top:
-            top = record.fields[-n:]
-            continue
-        if len(record.fields) != n + skip:
-            raise GraphError(
-                f"{file.where(record.line)}: expected {n + skip} fields, got {len(record.fields)}."
-            )
-        side.append(record.fields[0])
-        row = _numbers(file, record, skip)
-        columns.append(np.flatnonzero(row))
-        values.append(row[columns[-1]])
-    counts = [column.size for column in columns]
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    matrix = sparse.csr_array((np.concatenate(values), np.concatenate(columns), indptr), shape=(n, n))
-    names = _names(file, top, side, layout)
-    adjacency = canonical_adjacency(matrix, symmetrize=symmetrize, dtype=dtype, names=names)
-    return Graph._trusted(adjacency, names)
-
-
-def _numbers(file: TextFile, record: Record, skip: int) -> NDArray[np.float64]:
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape and type that an npy file declares; nothing else of it is read."""
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     try:
-        values = np.asarray([float(field) for field in record.fields[skip:]])
-        plain = all(field.isascii() and "_" not in field for field in record.fields[skip:])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            shape, _, dtype = read(stream)
+    except Exception as error:  # the header is a text of Python, which fails in many ways
+        raise ValueError("the header is damaged") from error
+    if min(shape, default=0) < 0:
+        raise ValueError(f"an array of shape {shape}")
+    return shape, dtype
+
+
+def _declared_bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
+    return math.prod(shape) * dtype.itemsize
+
+
+def not_too_full(array: Any, path: Path) -> Any:
+    """Return a dense array, after a look at how large it is as a sparse one; a packed file may be full of ones."""
+    if isinstance(array, np.ndarray) and array.dtype.kind in "buif":
+        check_bytes(_ENTRY * int(np.count_nonzero(array)), path)
+    return array
+
+
+def choose(arrays: Declared, path: Path) -> str:
+    """Return the name of the variable called A or adjacency, or else of the only square one."""
+    for key in NAMES:
+        if key in arrays:
+            return key
+    square = [
+        key
+        for key, (shape, kind) in arrays.items()
+        if len(shape) == 2 and shape[0] == shape[1] and kind in "buif"
+    ]
+    if len(square) == 1:
+        return square[0]
+    first = list(arrays.items())[:10]
+    found = ", ".join(f"{key if key.isprintable() else ascii(key)} {shape}" for key, (shape, _) in first)
+    raise GraphError(
+        f"{path.name} holds {len(square)} square matrices among {found or 'no variables'}: expected one "
+        "that is called A or adjacency, or only one square matrix."
+    )
+
+
+# Of a MATLAB file: bytes of the header, elements that hold a matrix or a packed one, types of numbers by their code.
+_HEADER = 128
+_MATRIX, _COMPRESSED = 14, 15
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_SPARSE, _NUMERIC = 5, range(6, 16)
+_COMPLEX = 0x08
+# Precisions of version 4, by their digit.
+_OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
+# Flags, dimensions and name of a variable stand in its first bytes.
+_START = 1 << 10
+
+
+class Variable(NamedTuple):
+    """A variable of a file: its name, shape, kind (a letter of numpy; "O" if it is no matrix), and a way to read it."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    load: Callable[[], Any]
+
+
+def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
+    """Read the matrix called A or adjacency, or the only square one; the arrays of a sparse one are not checked yet."""
+    with open_bytes(path) as stream:
+        data = stream.read()
+    if len(data) >= 4 and 0 in data[:4]:
+        found = list(_old_variables(_Bytes(data, "<", path)))
+    elif len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
+        raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
+    elif data[124:126] in (b"\x00\x02", b"\x02\x00"):
+        raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
+    else:
+        order = "<" if data[126:_HEADER] == b"IM" else ">"
+        found = list(_variables(_Bytes(data[_HEADER:], order, path)))
+    by_name = {variable.name: variable for variable in found}
+    chosen = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
+    if chosen.kind == "O":
+        raise GraphError(
+            f"{path.name}: the variable {chosen.name!r} holds no numbers, expected a real matrix."
+        )
+    return not_too_full(chosen.load(), path)
+
+
+class _Bytes:
+    """Bytes of a MATLAB file, taken one part after another; none that are not there."""
+
+    def __init__(self, data: bytes, order: str, path: Path) -> None:
+        self._data, self.order, self.path, self._at = data, order, path, 0
+
+    def __bool__(self) -> bool:
+        return self._at < len(self._data)
+
+    def cut_off(self) -> GraphError:
+        """Return the error for data that contradict themselves."""
+        return GraphError(
+            f"{self.path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
+        )
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes."""
+        if size < 0 or self._at + size > len(self._data):
+            raise self.cut_off()
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def unpack(self, codes: str) -> tuple[int, ...]:
+        """Return the next numbers, by the letters of `struct`."""
+        return struct.unpack(f"{self.order}{codes}", self.take(struct.calcsize(f"={codes}")))
+
+    def element(self) -> NDArray[Any]:
+        """Return the numbers of the next element of version 5."""
+        (kind,) = self.unpack("I")
+        if kind >> 16:  # a short element has its length beside its type
+            kind, size, room = kind & 0xFFFF, kind >> 16, 4
+        else:
+            (size,) = self.unpack("I")
+            room = size + -size % 8
+        if kind not in _TYPES or size > room:
+            raise self.cut_off()
+        dtype = np.dtype(f"{self.order}{_TYPES[kind]}")
+        data = self.take(size)
+        self._at = min(self._at + room - size, len(self._data))  # the last padding may be missing
+        if size % dtype.itemsize:
+            raise self.cut_off()
+        return np.frombuffer(data, dtype=dtype)
+
+
+def _variables(data: _Bytes) -> Iterator[Variable]:
+    """Yield the variables of a file of version 5; of a packed one only the start is unpacked."""
+    while data:
+        kind, size = data.unpack("II")
+        content = data.take(size)
+        if kind in (_MATRIX, _COMPRESSED):
+            yield _variable(content, kind == _COMPRESSED, data.order, data.path)
+
+
+def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
+    def parts(most: int | None = None) -> tuple[_Bytes, list[NDArray[Any]]]:
+        data = _Bytes(_unpacked(content, path, order, most) if packed else content, order, path)
+        return data, [data.element() for _ in range(3)]
+
+    head, (flags, dims, name) = parts(_START)
+    if flags.size != 2 or flags.dtype.kind != "u" or dims.dtype.kind != "i" or (dims < 0).any():
+        raise head.cut_off()
+    what, shape = int(flags[0]) & 0xFF, tuple(dims.tolist())
+    real = not int(flags[0]) >> 8 & _COMPLEX
+    kind = "f" if real and len(shape) == 2 and (what == _SPARSE or what in _NUMERIC) else "O"
+
+    def load() -> Any:
+        data, _ = parts()
+        if what == _SPARSE:
+            return _sparse(data, shape)
+        values = data.element()
+        if values.size != math.prod(shape):
+            raise data.cut_off()
+        return values.reshape(shape, order="F")
+
+    return Variable(name.tobytes().decode("latin-1"), shape, kind, load)
+
+
+def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes:
+    """Return what a packed variable holds, behind its tag; or only the start of it."""
+    bound = FREE_DENSE + TIMES * path.stat().st_size
+    try:
+        result = zlib.decompressobj().decompress(content, bound if most is None else most)
+    except zlib.error as error:
+        raise GraphError(f"{path.name} cannot be unpacked: {error}.") from error
+    data = _Bytes(result, order, path)
+    kind, size = data.unpack("II")
+    if kind != _MATRIX:
+        raise data.cut_off()
+    check_bytes(size, path, free=FREE_DENSE)
+    return result[8 : 8 + size]
+
+
+def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
+    """Return a CSC on arrays as they are in the file; `to_csr` looks at them."""
+    indices, pointers, values = data.element(), data.element(), data.element()
+    if indices.dtype.kind not in "iu" or pointers.dtype.kind not in "iu" or pointers.size != shape[1] + 1:
+        raise data.cut_off()
+    check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, data.path.name)
+    # MATLAB leaves room behind the entries.
+    last = int(pointers[-1])
+    if not 0 <= last <= min(values.size, indices.size):
+        raise data.cut_off()
+    result = sparse.csc_array(shape)
+    result.data, result.indices, result.indptr = values[:last], indices[:last], pointers
+    return result
+
+
+def _old_variables(data: _Bytes) -> Iterator[Variable]:
+    """Yield the variables of a file of version 4."""
+    while data:
+        head = data.take(20)
+        order = "<" if 0 <= struct.unpack("<i", head[:4])[0] < 10_000 else ">"
+        code, n_rows, n_columns, imaginary, length = struct.unpack(f"{order}5i", head)
+        machine, zero, precision, kind = code // 1000, code // 100 % 10, code // 10 % 10, code % 10
+        if machine not in (0, 1) or zero or precision >= len(_OLD_TYPES) or kind > 2:
+            raise data.cut_off()
+        if min(n_rows, n_columns) < 0:
+            raise data.cut_off()
+        name = data.take(length).rstrip(b"\0").decode("latin-1")
+        dtype = np.dtype(f"{order}{_OLD_TYPES[precision]}")
+        content = data.take(n_rows * n_columns * dtype.itemsize * (2 if imaginary else 1))
+        values = np.frombuffer(content, dtype=dtype, count=n_rows * n_columns)
+        values = values.reshape(n_rows, n_columns, order="F")
+        if kind == 2 and not imaginary:
+            yield _old_sparse(name, values, data)
+        else:
+            yield Variable(name, values.shape, "f" if kind == 0 and not imaginary else "O", values.copy)
+
+
+def _old_sparse(name: str, entries: NDArray[Any], data: _Bytes) -> Variable:
+    """Return a sparse matrix whose rows are row, column and value of an entry; the last one is the shape."""
+    sizes = entries[:, :2]
+    whole = (sizes >= 0) & (sizes < 2**53) & (sizes == np.trunc(sizes))
+    if entries.shape[1] != 3 or not entries.shape[0] or not whole.all():
+        raise data.cut_off()
+    shape = tuple(entries[-1, :2].astype(np.int64).tolist())
+    ends = entries[:-1, :2].astype(np.int64) - 1
+
+    def load() -> sparse.coo_array:
+        check_nodes(max(shape), entries.nbytes, data.path.name)
+        if (ends < 0).any() or (ends >= shape).any():
+            raise data.cut_off()
+        return sparse.coo_array((entries[:-1, 2], (ends[:, 0], ends[:, 1])), shape=shape)
+
+    return Variable(name, shape, "f", load)
+
+
+FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
+SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+# Bytes that are parsed at once, up to the end of a line.
+_PART = 1 << 22
+_LONGEST_LINE = 1 << 16
+_WORTH_PYARROW = 1 << 17
+_DIGITS = b"0123456789+-.eE \t\r\n"
+
+
+class MarketHeader(NamedTuple):
+    """What the head of a file says."""
+
+    # Whether every line is an entry with its row and column, rather than all entries of the matrix in order.
+    coordinates: bool
+    pattern: bool  # whether entries have no weights
+    symmetry: str  # whether only one triangle is there
+    sizes: list[int]  # rows, columns and, where entries have coordinates, entries
+    line: int  # line of the sizes
+
+    @property
+    def width(self) -> int:
+        """Numbers in a line."""
+        return (2 if self.pattern else 3) if self.coordinates else 1
+
+
+def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
+    """Read a Matrix Market file, both triangles of the matrix; the indices of its entries are not checked yet."""
+    with open_bytes(path) as stream:
+        header = _market_header(stream, path)
+        parts = list(_market_numbers(stream, header, path))
+    n_rows, n_columns = header.sizes[:2]
+    check_nodes(max(n_rows, n_columns), path.stat().st_size, path.name)
+    numbers = np.concatenate([np.empty((0, header.width)), *parts])
+    expected = header.sizes[2] if header.coordinates else _stored(header)
+    if len(numbers) != expected:
+        raise GraphError(
+            f"{path.name} has {len(numbers):,} entries: expected {expected:,}, as its header says."
+        )
+    return (
+        _from_entries(numbers, header, path) if header.coordinates else _from_columns(numbers[:, 0], header)
+    )
+
+
+def _market_header(stream: IO[bytes], path: Path) -> MarketHeader:
+    words = stream.readline(_LONGEST_LINE).decode("latin-1").lower().split()
+    if (
+        len(words) != 5
+        or words[:2] != ["%%matrixmarket", "matrix"]
+        or words[2] not in ("coordinate", "array")
+    ):
+        raise GraphError(
+            f"{path.name}, line 1: expected '%%MatrixMarket matrix coordinate' or 'array', a field and a symmetry."
+        )
+    if words[3] == "complex":
+        raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
+    coordinates = words[2] == "coordinate"
+    if words[3] not in FIELDS or words[4] not in SYMMETRIES or (words[3] == "pattern" and not coordinates):
+        raise GraphError(
+            f"{path.name}, line 1: expected a field among {', '.join(FIELDS)} and a symmetry among "
+            f"{', '.join(SYMMETRIES)}."
+        )
+    number, line = 1, b"%"
+    while line.startswith(b"%") or (line and not line.strip()):
+        line, number = stream.readline(_LONGEST_LINE), number + 1
+    sizes = line.split()
+    if len(sizes) != (3 if coordinates else 2) or not all(
+        size.isdigit() and len(size) < 19 for size in sizes
+    ):
+        raise GraphError(
+            f"{path.name}, line {number}: expected the number of rows, of columns and, where entries have coordinates, "
+            "of entries."
+        )
+    return MarketHeader(coordinates, words[3] == "pattern", words[4], [int(size) for size in sizes], number)
+
+
+def _market_numbers(stream: IO[bytes], header: MarketHeader, path: Path) -> Iterator[NDArray[np.float64]]:
+    """Yield the numbers of the lines, a row for each."""
+    before = header.line
+    while part := stream.read(_PART):
+        part += stream.readline(_LONGEST_LINE)
+        found = _parsed(part, header.width)
+        if found is None:
+            lines = enumerate(io.BytesIO(part), start=before + 1)
+            wrong = next(number for number, line in lines if _parsed(line, header.width) is None)
+            raise GraphError(f"{path.name}, line {wrong}: expected {header.width} numbers in a line.")
+        before += part.count(b"\n")
+        yield found
+
+
+def _parsed(part: bytes, width: int) -> NDArray[np.float64] | None:
+    """Return the numbers of whole lines, or None if one holds anything else."""
+    if part.translate(None, _DIGITS) or has_lone_return(part):
+        return None
+    if len(part) > _WORTH_PYARROW and importlib.util.find_spec("pyarrow") is not None:
+        # Lines in the plainest form are read ten times as fast.
+        with suppress(GraphError):
+            batches = parse_block(part, " ", width, (), range(width))
+            return np.concatenate([np.empty((0, width)), *map(np.column_stack, batches)])
+    lines = [words for line in part.split(b"\n") if (words := line.split())]
+    if any(len(words) != width for words in lines):
+        return None
+    try:
+        return np.array(lines, dtype=np.float64).reshape(-1, width)
     except ValueError:
-        plain = False
-    if not plain:
-        place, text = next((k, x) for k, x in enumerate(record.fields) if k >= skip and not is_number(x))
-        raise GraphError(
-            f"{file.where(record.line)}: field {place + 1} is {text!r}, expected a number{comma_hint(text)}."
-        )
-    return values
+        return None
 
 
-def _names(file: TextFile, top: list[str], side: list[str], layout: MatrixLayout) -> NDArray[np.generic]:
-    if layout.header and layout.first_column and top != side:
-        k = next(k for k in range(layout.n_nodes) if top[k] != side[k])
+def _stored(header: MarketHeader) -> int:
+    """Return how many entries of an array are there; of a symmetric one only a triangle."""
+    n_rows, n_columns = header.sizes[:2]
+    if header.symmetry == "general":
+        return n_rows * n_columns
+    return n_rows * (n_rows + (1 if header.symmetry == "symmetric" else -1)) // 2
+
+
+def _from_entries(numbers: NDArray[np.float64], header: MarketHeader, path: Path) -> sparse.coo_array:
+    ends = numbers[:, :2]
+    inside = ((ends == np.trunc(ends)) & (ends >= 1) & (ends <= header.sizes[:2])).all(axis=1)
+    if not inside.all():
+        entry = int(np.argmin(inside))
         raise GraphError(
-            f"{file.path.name}: row {k + 1} is called {side[k]!r} and column {k + 1} {top[k]!r}; expected "
-            "the same names in the same order."
+            f"{path.name}, entry {entry + 1}: row {ends[entry, 0]:g} and column {ends[entry, 1]:g} are not in the "
+            f"matrix, expected numbers from 1 to {header.sizes[0]}."
         )
-    if not layout.header and not layout.first_column:
-        return np.arange(layout.n_nodes, dtype=np.int64)
-    names = names_from_text(top or side)
-    check_unique(names, file.path.name)
-    return names
+    rows, columns = ends.T.astype(np.int64) - 1
+    weights = np.ones(len(numbers)) if header.pattern else numbers[:, 2]
+    if header.symmetry != "general":
+        other = rows != columns
+        mirrored = weights[other] if header.symmetry == "symmetric" else -weights[other]
+        rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
+        weights = np.concatenate([weights, mirrored])
+    return sparse.coo_array((weights, (rows, columns)), shape=tuple(header.sizes[:2]))
+
+
+def _from_columns(values: NDArray[np.float64], header: MarketHeader) -> Any:
+    """Return the array whose columns, or their parts below the diagonal, follow one another."""
+    n_rows, n_columns = header.sizes[:2]
+    if header.symmetry == "general":
+        return values.reshape(n_columns, n_rows).T
+    result = np.zeros((n_rows, n_rows))
+    columns, rows = np.triu_indices(n_rows, k=0 if header.symmetry == "symmetric" else 1)
+    result[columns, rows] = values if header.symmetry == "symmetric" else -values
+    result[rows, columns] = values
+    return result

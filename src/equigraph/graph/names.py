@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.groups.encode import is_missing
+from equigraph.graph.groups.encode import object_array as object_array
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
 # Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
@@ -67,9 +68,49 @@ def names_from_text(texts: Any) -> NDArray[Any]:
     return text_array(listed)
 
 
-def object_array(values: Iterable[Any]) -> NDArray[Any]:
-    """Return a one-dimensional object array that holds exactly these values."""
-    return np.fromiter(values, dtype=object)
+# Distinct texts of single batches that are kept before they are merged into those of the whole.
+PENDING = 4_000_000
+
+
+def encode_batches(
+    batches: Iterable[Sequence[Any]], n_texts: int
+) -> tuple[list[NDArray[np.int32]], Any, list[NDArray[Any]]]:
+    """Return the codes of text columns of pyarrow, their distinct texts (None without a row), and other columns.
+
+    Every batch starts with `n_texts` columns of text that pyarrow has encoded; the same text gets the same code in all
+    of them. From time to time the texts of the batches are merged: seldom enough that the known texts are not hashed
+    for every batch, often enough that memory follows their number.
+    """
+    import pyarrow as pa
+
+    known: Any = None
+    waiting: list[Any] = []
+    codes: list[NDArray[np.int32]] = []
+    numbers: list[list[NDArray[Any]]] = []
+
+    def merge() -> Any:
+        chunks = waiting
+        if known is not None:
+            # What comes first keeps its codes, so those that were given out stay true.
+            nothing = pa.array([], type=pa.int32())
+            chunks = [pa.DictionaryArray.from_arrays(nothing, known), *waiting]
+        merged = pa.chunked_array(chunks).unify_dictionaries()
+        codes.extend(np.array(chunk.indices, dtype=np.int32) for chunk in merged.chunks[-len(waiting) :])
+        waiting.clear()
+        return merged.chunk(0).dictionary
+
+    for columns in batches:
+        waiting += columns[:n_texts]
+        numbers.append([column.to_numpy() for column in columns[n_texts:]])
+        if sum(len(column.dictionary) for column in waiting) > max(
+            PENDING, 0 if known is None else len(known)
+        ):
+            known = merge()
+    if waiting:
+        known = merge()
+    of_columns = ([np.empty(0, dtype=np.int32), *codes[k::n_texts]] for k in range(n_texts))
+    others = [np.concatenate(column) for column in zip(*numbers, strict=True)]
+    return [np.concatenate(column) for column in of_columns], known, others
 
 
 def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
@@ -165,34 +206,6 @@ def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
         return None
     nested = (list, dict, set, np.ndarray, *kinds)
     return next((place for place, value in enumerate(values) if isinstance(value, nested)), None)
-
-
-def places_of(keys: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Return the place of every key among the names, or None if that is not plain.
-
-    It is plain where the keys are integers or text, and so are the names; none of the keys is empty, every key is a
-    name and comes once. Integers and text are compared by the text.
-    """
-    if keys.dtype.kind == "O" and any(isinstance(key, str) and "\0" in key for key in keys):
-        return None  # numpy drops a NUL at the end of a text, and would find another name
-    keys = as_names(keys)
-    if keys.dtype.kind == "U" and names.dtype.kind == "i":
-        keys = names_from_text(keys)
-    elif keys.dtype.kind == "i" and names.dtype.kind == "U":
-        keys = keys.astype(str)
-    if keys.dtype.kind != names.dtype.kind or keys.dtype.kind not in "iU" or not keys.size:
-        return None
-    if keys.dtype.kind == "U" and (keys == "").any():
-        return None
-    # Looking up sorted keys walks through the names once; keys in any order would miss the caches each time.
-    by_key, by_name = np.argsort(keys, kind="stable"), np.argsort(names, kind="stable")
-    ordered, sorted_names = keys[by_key], names[by_name]
-    found = np.minimum(np.searchsorted(sorted_names, ordered), names.size - 1)
-    if (sorted_names[found] != ordered).any() or (found[1:] == found[:-1]).any():
-        return None
-    places = np.empty(keys.size, dtype=np.intp)
-    places[by_key] = by_name[found]
-    return places
 
 
 _MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter

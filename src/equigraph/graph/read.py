@@ -12,38 +12,25 @@ from numpy.typing import DTypeLike
 
 from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
-from equigraph.graph.adapters import library_of, node_attribute
+from equigraph.graph.adapters import library_of, node_attribute, read_gml, read_graphml
 from equigraph.graph.attributes import Values, check_options, take_groups
-from equigraph.graph.convert import convert, without_weights
+from equigraph.graph.convert import check_merging, convert, without_weights
 from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
-from equigraph.graph.edges import check_duplicates
+from equigraph.graph.edges import Ends, Weight, graph_from_rows
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
-from equigraph.graph.graphml_files import read_gml, read_graphml
 from equigraph.graph.limits import check_rows
-from equigraph.graph.market_files import read_matrix_market
-from equigraph.graph.mat_files import read_mat
-from equigraph.graph.npz_files import read_npz
-from equigraph.graph.tables import Ends
-from equigraph.graph.validate import check_dtype, check_symmetrize
+from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
+from equigraph.graph.tables import parquet_rows
+from equigraph.graph.text_files import is_matrix_file, read_attributed, read_edges, read_matrix
 
+_ALONE = ("parquet", "graphml", "gml", "mtx", "npz", "mat")
 SUFFIXES = {
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".txt": "delimited",
-    ".edges": "delimited",
-    ".edgelist": "delimited",
-    ".parquet": "parquet",
-    ".graphml": "graphml",
-    ".gml": "gml",
-    ".mtx": "mtx",
-    ".npz": "npz",
-    ".mat": "mat",
-    ".xlsx": "xlsx",
-    ".xls": "xlsx",
-    ".ods": "xlsx",
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".edges", ".edgelist"), "delimited"),
+    **{f".{kind}": kind for kind in _ALONE},
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "xlsx"),
 }
-FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat", "xlsx")
+FORMATS = ("edges", "matrix", "csv", "tsv", "txt", *_ALONE, "xlsx")
 
 
 def file_format(path: Path, format: str | None) -> str:
@@ -97,9 +84,6 @@ def read_file(
     check_file(path)
     kind = file_format(path, format)
     if kind in ("delimited", "edges", "matrix", "xlsx"):
-        from equigraph.graph.edge_files import read_attributed, read_edges
-        from equigraph.graph.matrix_files import is_matrix_file, read_matrix
-
         if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
             delimiter = "\t"
         if kind in ("delimited", "edges") and header is None and delimiter is None and ends is None:
@@ -157,14 +141,9 @@ def _check_no_ends(ends: Ends | None, path: Path, kind: str) -> None:
         )
 
 
-def _read_edge_parquet(
-    path: Path, *, weight: str | int | bool | None, ends: Ends | None, **options: Any
-) -> Any:
-    """Read an edge list in batches, or anything else as a table."""
-    from equigraph.graph.arrow_tables import rows_of_parquet
-    from equigraph.graph.edges import graph_from_rows
-
-    rows = rows_of_parquet(path, weight, ends)
+def _read_edge_parquet(path: Path, *, weight: Weight, ends: Ends | None, **options: Any) -> Any:
+    """Read an edge list by column, or anything else as a table."""
+    rows = parquet_rows(path, weight, ends)
     return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
@@ -296,9 +275,7 @@ def read_graph(
     Graph(3 nodes, 2 edges, 'gender': 2 groups, 'age': 2 groups)
     """
     check_options(missing, unknown)
-    check_symmetrize(symmetrize)
-    check_duplicates(duplicates)
-    check_dtype(dtype)
+    check_merging(symmetrize, duplicates, dtype)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     options |= {"weight": weight, "ends": _told_ends(source, target)}
     held, order_seen = graph, isinstance(graph, Graph)  # what was given, or what its file holds

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
-from equigraph.exceptions import GraphError, InputError, reason
-from equigraph.graph.edges import EdgeRows, encode_rows
-from equigraph.graph.names import as_names, has_missing, object_array, texts
+from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
+from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows
+from equigraph.graph.limits import check_rows
+from equigraph.graph.names import as_names, encode_batches, has_missing, object_array, text_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -22,8 +24,6 @@ END_NAMES = (
     ("node_1", "node_2"),
     ("i", "j"),
 )
-# The columns of the two ends of an edge, each by name or number, as the user tells them.
-Ends = tuple[str | int, str | int]
 WEIGHT_NAMES = ("weight", "weights", "w", "value", "strength", "count")
 # Leading columns that number the rows, such as the one that pandas writes without a name.
 ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
@@ -119,7 +119,7 @@ def check_once(columns: list[Any], name: Any, kind: type[InputError] = GraphErro
 def weight_column(
     columns: list[Any],
     ends: tuple[int, int],
-    weight: str | int | bool | None,
+    weight: Weight,
     where: str,
     is_text: Callable[[int], bool] = lambda column: False,
 ) -> int | None:
@@ -130,26 +130,30 @@ def weight_column(
     """
     if weight is False:
         return None
-    if weight is None or weight is True:
-        others = [k for k in range(len(columns)) if k not in ends]
-        at = others[0] if len(others) == 1 else None
-        if _are_names(columns):
-            at = _weight_by_name(columns, ends)
-        if at is not None:
-            return at
-        if weight is True:
-            raise GraphError(
-                f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
-            )
-        _check_no_other(columns, ends, where, is_text)
-        return None
-    place = column_place(columns, weight)
-    if place is None:
+    if weight is not None and weight is not True:
+        return found_column(columns, weight, f"{where}: weight={weight!r} is not a column")
+    lower = [str(name).strip().casefold() for name in columns]
+    others = [k for k in range(len(columns)) if k not in ends]
+    candidates, named = others, _are_names(columns)
+    if named:
+        after = [k for k in others if k > max(ends) and lower[k] in WEIGHT_NAMES]
+        candidates = [k for k in after if lower[k] == "weight"] or after
+        if len(candidates) > 1 and lower[candidates[0]] == "weight":
+            check_once(lower, "weight")
+    if len(candidates) == 1:
+        return candidates[0]
+    if weight is True:
         raise GraphError(
-            f"{where}: weight={weight!r} is not a column{did_you_mean(weight, columns)}: expected one of "
-            f"{listed_columns(columns)}."
+            f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
         )
-    return place
+    for k in others if named else ():
+        counts_rows = k < min(ends) and lower[k] in ROW_NAMES
+        if not counts_rows and not is_text(k):
+            raise GraphError(
+                f"{where}: the column {columns[k]!r} may be a weight: say weight={columns[k]!r}, or "
+                f"weight=False to ignore it."
+            )
+    return None
 
 
 def _are_names(columns: list[Any]) -> bool:
@@ -157,30 +161,6 @@ def _are_names(columns: list[Any]) -> bool:
     return any(
         not isinstance(name, (int, np.integer)) and name != f"column_{k}" for k, name in enumerate(columns)
     )
-
-
-def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
-    lower = [str(name).strip().casefold() for name in columns]
-    after = [k for k in range(max(ends) + 1, len(columns)) if lower[k] in WEIGHT_NAMES]
-    exact = [k for k in after if lower[k] == "weight"]
-    if len(exact) > 1:
-        check_once(lower, "weight")
-    return exact[0] if exact else (after[0] if len(after) == 1 else None)
-
-
-def _check_no_other(
-    columns: list[Any], ends: tuple[int, int], where: str, is_text: Callable[[int], bool]
-) -> None:
-    """Raise GraphError if a column is left that may be a weight; text and leading numbers of the rows are not."""
-    if not _are_names(columns):
-        return
-    for k, name in enumerate(columns):
-        counts_rows = k < min(ends) and str(name).strip().casefold() in ROW_NAMES
-        if k not in ends and not counts_rows and not is_text(k):
-            raise GraphError(
-                f"{where}: the column {name!r} may be a weight: say weight={name!r}, or "
-                f"weight=False to ignore it."
-            )
 
 
 def are_words(values: Iterable[Any]) -> bool:
@@ -212,6 +192,21 @@ def column_place(columns: list[Any], column: Any, kind: type[InputError] = Graph
     return int(column) if 0 <= column < len(columns) else None
 
 
+def found_column(
+    columns: list[Any],
+    column: Any,
+    fault: str,
+    *,
+    there: str = "expected one of",
+    kind: type[InputError] = GraphError,
+) -> int:
+    """Return what `column_place` does, or raise an error of the given kind that starts with the fault."""
+    place = column_place(columns, column, kind)
+    if place is None:
+        raise kind(f"{fault}{did_you_mean(column, columns)}: {there} {listed_columns(columns)}.")
+    return place
+
+
 def listed_columns(columns: list[Any]) -> str:
     """Return the names of the first columns."""
     shown = ", ".join(repr(name) for name in columns[:10])
@@ -220,25 +215,18 @@ def listed_columns(columns: list[Any]) -> str:
 
 def named_ends(columns: list[Any], end_names: Ends, where: str) -> tuple[int, int]:
     """Return the positions of the columns that the user names as the ends of an edge. Errors start with ``where``."""
-    places = []
-    for name, column in zip(("source", "target"), end_names, strict=True):
-        place = column_place(columns, column)
-        if place is None:
-            raise GraphError(
-                f"{where}: {name}={column!r} is not a column{did_you_mean(column, columns)}: expected one of "
-                f"{listed_columns(columns)}."
-            )
-        places.append(place)
-    if places[0] == places[1]:
-        raise GraphError(
-            f"{where}: source and target are both the column {columns[places[0]]!r}: expected two."
-        )
-    return places[0], places[1]
+    source, target = (
+        found_column(columns, column, f"{where}: {name}={column!r} is not a column")
+        for name, column in zip(("source", "target"), end_names, strict=True)
+    )
+    if source == target:
+        raise GraphError(f"{where}: source and target are both the column {columns[source]!r}: expected two.")
+    return source, target
 
 
 def edge_columns(
     columns: list[Any],
-    weight: str | int | bool | None,
+    weight: Weight,
     end_names: Ends | None = None,
     is_text: Callable[[int], bool] = lambda column: False,
 ) -> tuple[tuple[int, int], int | None] | None:
@@ -257,9 +245,7 @@ def row_text(row: int) -> str:
     return f"row {row} of the edge table (counting from 0)"
 
 
-def edge_rows(
-    table: Table, weight: str | int | bool | None, end_names: Ends | None = None
-) -> EdgeRows | None:
+def edge_rows(table: Table, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
     """Return the rows of an edge table, or None if the table is a matrix."""
     if end_names is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
@@ -317,3 +303,118 @@ def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     if wrong:
         raise GraphError(f"The column {wrong[0]!r} of the square table holds no numbers: expected weights.")
     return np.column_stack(values), as_names(object_array(columns))
+
+
+def arrow_rows(table: Any, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
+    """Return the rows of a pyarrow edge table, of which no text becomes a Python object per row.
+
+    Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
+    of two types. The reader of all tables then decides.
+    """
+    with only_ours("The table cannot be read", GraphError):
+        return _arrow_rows(table.schema, weight, end_names, lambda names: [table.select(names)])
+
+
+def parquet_rows(path: Path, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
+    """Return the rows of a Parquet file, or None as `arrow_rows` does; only needed columns are read."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    schema = parquet.read_schema(path)
+    # Texts are taken as they are stored, each once: a long one may stand in every row.
+    texts = [field.name for field in schema if _arrow_kind(field.type) == "text"]
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        return _arrow_rows(
+            schema,
+            weight,
+            end_names,
+            lambda names: (file.read_row_group(k, names) for k in range(file.num_row_groups)),
+        )
+
+
+def _arrow_rows(
+    schema: Any, weight: Weight, end_names: Ends | None, parts: Callable[[list[str]], Any]
+) -> EdgeRows | None:
+    """Return the rows of tables of one schema, of which `parts` reads some columns."""
+    try:
+        found = edge_columns(list(schema.names), weight, end_names)
+    except GraphError:
+        return None  # the reader of all tables says so too, or sees that a column of text is no weight
+    if found is None or len(set(schema.names)) < len(schema.names):
+        return None
+    chosen = [schema.names[k] for k in (*found[0], found[1]) if k is not None]
+    kinds = [_arrow_kind(schema.field(name).type) for name in chosen]
+    if kinds[0] not in ("text", "integer") or kinds[1] != kinds[0] or "other" in kinds or "text" in kinds[2:]:
+        return None
+    if len(set(chosen)) < len(chosen):
+        return None
+    n_texts = kinds.count("text")
+
+    def batches() -> Iterator[list[Any]]:
+        for part in parts(chosen):
+            for batch in part.to_batches():
+                # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
+                batch.validate(full=True)
+                columns = [batch.column(name) for name in chosen]
+                if any(map(_has_null, columns)):
+                    raise _MissingError
+                yield [*map(_encoded, columns[:n_texts]), *columns[n_texts:]]
+
+    try:
+        codes, texts, numbers = encode_batches(batches(), n_texts)
+    except _MissingError:
+        return None
+    if n_texts:
+        return _text_rows(codes[0], codes[1], numbers[0] if numbers else None, texts)
+    return (
+        encode_rows(numbers[0], numbers[1], numbers[2] if len(kinds) > 2 else None, row_text)
+        if numbers
+        else None
+    )
+
+
+class _MissingError(Exception):
+    """A value is missing."""
+
+
+def _text_rows(
+    source: NDArray[np.int32], target: NDArray[np.int32], weight: Any, texts: Any
+) -> EdgeRows | None:
+    """Return rows of codes into texts of pyarrow; an encoding may hold texts that no row has."""
+    from pyarrow import compute
+
+    used = np.zeros(0 if texts is None else len(texts), dtype=bool)
+    used[source] = used[target] = True
+    # numpy drops a NUL at the end of a text
+    if not used.any() or compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
+        return None
+    if not used.all():
+        place = np.cumsum(used, dtype=np.int32) - 1
+        source, target, texts = place[source], place[target], texts.filter(used)
+    return EdgeRows(source, target, weight, text_array(texts.to_pylist()), row_text)
+
+
+def _encoded(column: Any) -> Any:
+    """Return a column of text encoded by pyarrow, each text once."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column.cast(pa.string()).dictionary_encode()
+    texts = column.dictionary.cast(pa.string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(texts.indices.take(column.indices), texts.dictionary)
+
+
+def _has_null(column: Any) -> bool:
+    from pyarrow import types
+
+    return bool(column.null_count or (types.is_dictionary(column.type) and column.dictionary.null_count))
+
+
+def _arrow_kind(kind: Any) -> str:
+    from pyarrow import types
+
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_string(value) or types.is_large_string(value):
+        return "text"
+    if types.is_integer(kind) and not types.is_uint64(kind):  # some of those are beyond int64
+        return "integer"
+    return "float" if types.is_float32(kind) or types.is_float64(kind) else "other"

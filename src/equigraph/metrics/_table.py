@@ -15,7 +15,7 @@ from scipy import sparse
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
 from equigraph.graph.groups.attributes import frame_columns, is_column, is_frame, name_nodes

@@ -15,9 +15,8 @@ from scipy import sparse
 
 from equigraph._utils.parameters import Integer, check_parameters
 from equigraph.exceptions import ParameterError
-from equigraph.graph.attributes import keys_of_index
-from equigraph.graph.communities import labels_of_communities
-from equigraph.graph.labels import labels_in_order
+from equigraph.graph.adapters import labels_of_communities
+from equigraph.graph.labels import keys_of_index, labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.graph.tables import row_labels
 from equigraph.metrics._table import Nodes, encode_labels, read_nodes

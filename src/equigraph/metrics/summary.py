@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
-from equigraph.graph.communities import labels_of_communities
+from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.groups import Attributes
-from equigraph.graph.groups.bins import mean_gap
-from equigraph.graph.groups.encode import column_of, names_of_rows
+from equigraph.graph.groups.encode import column_of, mean_gap, names_of_rows
 from equigraph.metrics._table import LabelTable, check_n_clusters, encode_labels, make_tables, read_nodes
 from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy, normalized_mutual_info_score
 from equigraph.metrics.balance import Empty

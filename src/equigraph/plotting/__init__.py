@@ -1,12 +1,9 @@
 """Pictures of clusterings, by matplotlib (extra ``plot``), which is imported when a picture is drawn."""
 
-from equigraph.plotting.clusters import ClusterGraphDisplay
-from equigraph.plotting.composition import CompositionDisplay
+from equigraph.plotting.clusters import ClusterGraphDisplay, CompositionDisplay, InteractionDisplay
 from equigraph.plotting.graph import GraphDisplay
-from equigraph.plotting.interaction import InteractionDisplay
 from equigraph.plotting.layout import spring_layout
-from equigraph.plotting.stability import StabilityDisplay
-from equigraph.plotting.tradeoff import TradeoffCurvesDisplay, TradeoffDisplay
+from equigraph.plotting.tradeoff import StabilityDisplay, TradeoffCurvesDisplay, TradeoffDisplay
 
 __all__ = [
     "ClusterGraphDisplay", "CompositionDisplay", "GraphDisplay", "InteractionDisplay", "StabilityDisplay",

@@ -10,9 +10,16 @@ from typing import Any, Self
 
 from equigraph._utils.files import atomic_path
 from equigraph.exceptions import ParameterError, require
+from equigraph.plotting.style import look
 
 _DATES = {"svg": "Date", "pdf": "CreationDate"}
 _NOTEBOOK_DPI = 100
+
+
+def new_figure(size: tuple[float, float]) -> Any:
+    """Return a figure of some inches, made without pyplot."""
+    figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture")
+    return figure.Figure(figsize=size, layout="constrained")
 
 
 class Display:
@@ -71,8 +78,6 @@ class Display:
 
     def _write(self, target: Any, suffix: str, dpi: int) -> None:
         """Write the picture to a path or a buffer."""
-        from equigraph.plotting.style import look
-
         # The same picture is the same file: without the date of today.
         metadata = {_DATES[suffix]: None} if suffix in _DATES else None
         with look():
@@ -87,14 +92,12 @@ class Display:
         pictures in one figure would cover each other.
         """
         self._is_part = ax is not None
-        if ax is None:
-            figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
-            ax = figure(figsize=size, layout="constrained").add_subplot()
-        self.ax_, self.figure_ = ax, ax.figure
-        root = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
+        self.ax_ = ax if self._is_part else new_figure(size).add_subplot()
+        self.figure_ = self.ax_.figure
+        root = self.ax_.get_figure(root=True)
         if root is not None and root.get_layout_engine() is None:
             root.set_layout_engine("constrained")
-        return ax
+        return self.ax_
 
     def _set_title(self, ax: Any, text: str, **options: Any) -> None:
         """Write a title; above axes of the user's it is broken into lines that are no wider than they."""
@@ -104,3 +107,25 @@ class Display:
             # Lines that were given stay lines.
             width = max(12, int(letters))
             title.set_text("\n".join(textwrap.fill(one, width) for one in text.split("\n")))
+
+
+class LabelsDisplay(Display):
+    """Base class of the displays of a graph and labels; further options are those of the class."""
+
+    def __init__(self, adjacency: Any, labels: Any, **options: Any):
+        raise NotImplementedError
+
+    @classmethod
+    def from_estimator(cls, model: Any, graph: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw the labels of a fitted estimator on the graph it was fitted to."""
+        return cls(graph, model.labels_, **options).plot(ax)
+
+    @classmethod
+    def from_result(cls, result: Any, graph: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a `ClusteringResult` on the graph that was clustered."""
+        return cls(graph, result.labels, **options).plot(ax)
+
+    @classmethod
+    def from_predictions(cls, graph: Any, labels: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw any labels."""
+        return cls(graph, labels, **options).plot(ax)

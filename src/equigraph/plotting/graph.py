@@ -15,7 +15,7 @@ from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics._table import read_nodes
 from equigraph.plotting.annotate import write_names
-from equigraph.plotting.base import Display
+from equigraph.plotting.base import LabelsDisplay
 from equigraph.plotting.layout import spring_layout
 from equigraph.plotting.style import (
     EDGE,
@@ -37,7 +37,7 @@ Corners = tuple[tuple[float, float], tuple[float, float]]
 _RIGHT: Corners = ((1.0, 1.0), (1.0, 0.0))
 
 
-class GraphDisplay(Display):
+class GraphDisplay(LabelsDisplay):
     """Draw a graph with its clusters as colours and its groups as shapes.
 
     Parameters
@@ -93,60 +93,18 @@ class GraphDisplay(Display):
         if own is None and attributes is not None and attributes.are_several:
             own = joined_name(attributes.names)
         self.attribute = own if attribute is None else attribute
-        self.node_names = graph.node_names
-        if node_names is not None:
-            self.node_names = labels_in_order(node_names, graph, "node_names")
+        given = graph.node_names if node_names is None else node_names
+        self.node_names = labels_in_order(given, graph, "node_names")
         self.clusters, self._codes = unique_values(self.labels)
-        self.positions = (
-            positions if positions is not None else spring_layout(graph, labels=self.labels, seed=seed)
-        )
+        if positions is None:
+            positions = spring_layout(graph, labels=self.labels, seed=seed)
+        self.positions = positions
 
     @classmethod
-    def from_estimator(
-        cls,
-        model: Any,
-        graph: Any,
-        *,
-        sensitive_features: ArrayLike | Groups | None = None,
-        ax: Any = None,
-        seed: int = 0,
-    ) -> Self:
-        """Draw the labels of a fitted estimator on the graph it was fitted to."""
-        return cls(graph, model.labels_, sensitive_features=sensitive_features, seed=seed).plot(ax)
-
-    @classmethod
-    def from_result(
-        cls,
-        result: Any,
-        graph: Any,
-        *,
-        positions: NDArray[np.float64] | None = None,
-        ax: Any = None,
-        seed: int = 0,
-    ) -> Self:
+    def from_result(cls, result: Any, graph: Any, *, ax: Any = None, **options: Any) -> Self:
         """Draw a `ClusteringResult` on the graph that was clustered."""
-        return cls(
-            graph,
-            result.labels,
-            sensitive_features=result.groups,
-            node_names=result.node_names,
-            attribute=result.attribute,
-            positions=positions,
-            seed=seed,
-        ).plot(ax)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        graph: Any,
-        labels: Any,
-        *,
-        sensitive_features: ArrayLike | Groups | None = None,
-        ax: Any = None,
-        seed: int = 0,
-    ) -> Self:
-        """Draw any labels."""
-        return cls(graph, labels, sensitive_features=sensitive_features, seed=seed).plot(ax)
+        known = {name: getattr(result, name) for name in ("node_names", "attribute")}
+        return super().from_result(result, graph, ax=ax, sensitive_features=result.groups, **known, **options)
 
     def plot(
         self,
@@ -235,26 +193,21 @@ class GraphDisplay(Display):
         return int(rows.size)
 
     def _draw_nodes(self, ax: Any) -> None:
-        colors = cluster_colors(self.clusters.size)
+        colors = np.array(cluster_colors(self.clusters.size))
         shape = np.zeros(self.labels.size, dtype=np.intp) if self.groups is None else self.groups.codes
         # Last, so that it belongs to the code -1 as well.
         markers = [*group_markers(int(shape.max()) + 1), UNGROUPED_MARKER]
-        outline = 0.8 if self.labels.size <= 1000 else 0.15
-        for cluster, color in enumerate(colors):
-            for group, marker in enumerate(markers):
-                chosen = shape == (group if group <= shape.max() else -1)
-                x, y = self.positions[(self._codes == cluster) & chosen].T
-                if x.size:
-                    ax.scatter(
-                        x,
-                        y,
-                        s=self._node_size(),
-                        marker=marker,
-                        color=[color],
-                        edgecolors="white" if outline < 0.5 else TEXT,
-                        linewidths=outline,
-                        zorder=2,
-                    )
+        few = self.labels.size <= 1000
+        outline = {"edgecolors": TEXT if few else "white", "linewidths": 0.8 if few else 0.15}
+        for cluster, group in np.unique(np.column_stack((self._codes, shape)), axis=0).tolist():
+            chosen = (self._codes == cluster) & (shape == group)
+            style = {
+                "s": self._node_size(),
+                "marker": markers[group],
+                "color": [colors[cluster]],
+                "zorder": 2,
+            }
+            ax.scatter(*self.positions[chosen].T, **style, **outline)
 
     def _draw_names(self, ax: Any) -> int:
         names = [shown(name, 14) for name in self.node_names.tolist()]
@@ -273,11 +226,11 @@ class GraphDisplay(Display):
 
     def _draw_legends(self, ax: Any) -> None:
         clusters = _counted(self.clusters.tolist(), np.bincount(self._codes).tolist())
-        groups = (
-            [] if self.groups is None else _counted(self.groups.names.tolist(), self.groups.sizes.tolist())
-        )
-        n_ungrouped = 0 if self.groups is None else self.groups.n_ungrouped
-        draw_legends(ax, clusters, groups, title=self.attribute, n_ungrouped=n_ungrouped)
+        if self.groups is None:
+            draw_legends(ax, clusters, [])
+            return
+        groups = _counted(self.groups.names.tolist(), self.groups.sizes.tolist())
+        draw_legends(ax, clusters, groups, title=self.attribute, n_ungrouped=self.groups.n_ungrouped)
 
 
 def draw_legends(
@@ -293,41 +246,39 @@ def draw_legends(
 
     The title of the groups is the name of their attribute, or ``group``.
     """
+    entries = _keys(clusters, ["o"] * len(clusters), cluster_colors(len(clusters)))
+    _draw_legend(ax, entries, "cluster", "upper left", corners[0])
+    if groups:
+        entries = _keys(groups, group_markers(len(groups)), ["white"] * len(groups))
+        if n_ungrouped:
+            entries += _keys([f"no group ({n_ungrouped:,})"], [UNGROUPED_MARKER], ["white"])
+        first = ax.get_legend()
+        _draw_legend(ax, entries, title or "group", "lower left", corners[1])
+        ax.add_artist(first)  # or the second would have replaced it
+
+
+def _draw_legend(ax: Any, entries: list[Any], title: str, corner: str, place: tuple[float, float]) -> None:
+    ax.legend(handles=entries, title=title, loc=corner, bbox_to_anchor=place, alignment="left")
+
+
+def _keys(names: list[str], markers: list[str], colors: list[Any]) -> list[Any]:
+    """Return the entries of a legend; of too many the last stands for the rest."""
     from matplotlib.lines import Line2D
 
-    def keys(names: list[str], markers: list[str], colors: list[Any]) -> list[Any]:
-        style: dict[str, Any] = {
-            "linestyle": "",
-            "markersize": 8,
-            "markeredgecolor": TEXT,
-            "markeredgewidth": 0.6,
-        }
-        parts = zip(names, markers, colors, strict=True)
-        lines = [
-            Line2D([], [], marker=marker, color=color, label=name, **style) for name, marker, color in parts
-        ]
-        if len(lines) <= _MAX_LEGEND:
-            return lines
-        rest = Line2D([], [], linestyle="", label=f"and {len(lines) - _MAX_LEGEND + 1} more")
-        return [*lines[: _MAX_LEGEND - 1], rest]
-
-    k, m = len(clusters), len(groups)
-    entries = keys(clusters, ["o"] * k, cluster_colors(k))
-    first = ax.legend(
-        handles=entries, title="cluster", loc="upper left", bbox_to_anchor=corners[0], alignment="left"
-    )
-    if groups:
-        ax.add_artist(first)
-        entries = keys(groups, group_markers(m), ["white"] * m)
-        if n_ungrouped:
-            entries += keys([f"no group ({n_ungrouped:,})"], [UNGROUPED_MARKER], ["white"])
-        ax.legend(
-            handles=entries,
-            title=title or "group",
-            loc="lower left",
-            bbox_to_anchor=corners[1],
-            alignment="left",
-        )
+    style: dict[str, Any] = {
+        "linestyle": "",
+        "markersize": 8,
+        "markeredgecolor": TEXT,
+        "markeredgewidth": 0.6,
+    }
+    lines = [
+        Line2D([], [], marker=marker, color=color, label=name, **style)
+        for name, marker, color in zip(names, markers, colors, strict=True)
+    ]
+    if len(lines) <= _MAX_LEGEND:
+        return lines
+    rest = Line2D([], [], linestyle="", label=f"and {len(lines) - _MAX_LEGEND + 1} more")
+    return [*lines[: _MAX_LEGEND - 1], rest]
 
 
 def _counted(names: list[Any], sizes: list[int]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.graph import Graph, as_graph
+from equigraph.graph import as_graph
 from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
 
@@ -63,7 +63,8 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     """
     graph = as_graph(adjacency)
     matrix, n = graph.unit_adjacency, graph.n_nodes
-    codes = np.zeros(n, dtype=np.intp) if labels is None else _codes(labels, graph)
+    given = np.zeros(n) if labels is None else labels_in_order(labels, graph)
+    codes = np.asarray(unique_values(given)[1], dtype=np.intp)
     rng = np.random.default_rng(seed)
     connected = np.flatnonzero(np.diff(matrix.indptr))
     positions = np.zeros((n, 2))
@@ -74,10 +75,6 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
         positions[connected] = _fit(place(sparse.csr_array(inner), inner_codes, labels is not None, rng))
     _place_isolated(positions, np.setdiff1d(np.arange(n), connected), codes)
     return _fit(positions)
-
-
-def _codes(labels: ArrayLike, graph: Graph) -> Codes:
-    return np.asarray(unique_values(labels_in_order(labels, graph))[1], dtype=np.intp)
 
 
 def _fit(positions: Points) -> Points:

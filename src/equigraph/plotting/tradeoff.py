@@ -1,4 +1,4 @@
-"""The trade-off curve: over the dial, and as a front."""
+"""Pictures of analyses: the trade-off curve, over the dial and as a front, and agreement over numbers of clusters."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from equigraph.plotting.base import Display
 from equigraph.plotting.style import EDGE, MARKERS, MUTED, PALETTE, TEXT, look
 
 if TYPE_CHECKING:
+    from equigraph.analysis.choosing import Stability
     from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves, TradeoffPoint
 
 _QUALITY, _FAIR = PALETTE[0], PALETTE[5]
@@ -25,6 +26,12 @@ _OTHERS = tuple(color for color in PALETTE if color not in (_QUALITY, _FAIR))
 _RULE_OF = {"twin": "intersection", "front": "product"}
 _FRONT = "nothing found is better"
 _WIDE = 30.0  # a dial whose values span more than this ratio is drawn on a logarithmic axis
+_LINES = {
+    "seeds_ari": ("agreement between seeds", PALETTE[0], "o", "-"),
+    "removals_ari": ("agreement without a few links", PALETTE[1], "s", "-"),
+    "Q": ("modularity Q", PALETTE[2], "^", "--"),
+    "fairness": ("fairness", PALETTE[3], "v", "--"),
+}
 
 
 class TradeoffDisplay(Display):
@@ -170,7 +177,7 @@ class TradeoffDisplay(Display):
         all_x, all_y = curve.values("Q"), curve.values(measure)
         below = ~curve.table()["on_front"]
         ax.plot(x, y, ".-", color=_QUALITY, markersize=7, linewidth=1.2, zorder=2, label=_FRONT)
-        self._draw_spreads(ax)
+        bars = self._draw_spreads(ax)
         hollow = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": EDGE, "zorder": 2}
         dominated = "dominated by others" if below.any() else None
         ax.plot(all_x[below], all_y[below], "o", label=dominated, **hollow)
@@ -187,18 +194,19 @@ class TradeoffDisplay(Display):
         _front_axes(ax, measure, margin=0.13)
         self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
-        self._write_labels(ax, x, y)
+        self._write_labels(ax, np.vstack((_samples(x, y), bars)))
 
-    def _draw_spreads(self, ax: Any) -> None:
-        """Draw means and standard deviations over the restarts, where there are several."""
-        points, measure = self._repeated(), self.curve.measure
+    def _draw_spreads(self, ax: Any) -> NDArray[np.float64]:
+        """Draw means and standard deviations over the restarts, if there are several; return places on the bars."""
+        names, points = ("Q", self.curve.measure), self._repeated()
         if not points:
-            return
+            return np.empty((0, 2))
+        means = np.array([[point.means[name] for name in names] for point in points])
+        spreads = np.array([[point.spreads[name] for name in names] for point in points])
         ax.errorbar(
-            [point.means["Q"] for point in points],
-            [point.means[measure] for point in points],
-            xerr=[point.spreads["Q"] for point in points],
-            yerr=[point.spreads[measure] for point in points],
+            *means.T,
+            xerr=spreads[:, 0],
+            yerr=spreads[:, 1],
             fmt="none",
             ecolor=PALETTE[4],
             elinewidth=0.9,
@@ -206,22 +214,15 @@ class TradeoffDisplay(Display):
             zorder=1.5,
             label=f"mean ± sd of {len(self.curve.seeds)} restarts",
         )
-
-    def _bars(self) -> NDArray[np.float64]:
-        """Return places along the bars of `_draw_spreads`."""
-        steps, names = np.linspace(-1, 1, 9), ("Q", self.curve.measure)
-        bars = [np.empty((0, 2))]
-        for point in self._repeated():
-            center = np.array([point.means[name] for name in names])
-            spread = np.diag([point.spreads[name] for name in names])
-            bars += [center + np.outer(steps, direction) for direction in spread]
-        return np.vstack(bars)
+        directions = spreads[:, :, None] * np.eye(2)
+        steps = np.linspace(-1, 1, 9)[:, None, None, None]
+        return (means[:, None] + steps * directions).reshape(-1, 2)
 
     def _repeated(self) -> list[TradeoffPoint]:
         """Return the points with several restarts."""
         return [point for point in self.curve.points if point.n_restarts > 1]
 
-    def _write_labels(self, ax: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    def _write_labels(self, ax: Any, lines: NDArray[np.float64]) -> None:
         measure, ends = self.curve.measure, (self.curve.points[0], self.curve.points[-1])
         labels, places = [], set()
         for point in (self.selected, *ends):
@@ -233,8 +234,7 @@ class TradeoffDisplay(Display):
             places.add(place)
         labels += [PointLabel(*xy, text, TEXT) for text, xy in _joined(self.compared)]
         points = zip(self.curve.values("Q"), self.curve.values(measure), strict=True)
-        busy = np.array([*zip(x, y, strict=True), *points, *self.compared.values()])
-        label_points(ax, labels, np.vstack((busy, _samples(x, y), self._bars())))
+        label_points(ax, labels, np.vstack(([*points, *self.compared.values()], lines)))
 
 
 class TradeoffCurvesDisplay(Display):
@@ -285,6 +285,67 @@ class TradeoffCurvesDisplay(Display):
         return self
 
 
+class StabilityDisplay(Display):
+    """Draw how stable and how good clusters are over their number.
+
+    All lines lie between 0 and 1, so they share an axis: solid are the agreements (adjusted Rand index), dashed are
+    modularity and fairness. The recommended number is marked.
+
+    Parameters
+    ----------
+    stability : Stability
+        What `equigraph.stability` returned.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Set by `plot`; see `Display`.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> planted = eg.datasets.make_planted_graph(60, 2, mean_degree=10, mixing=0.1, random_state=0)
+    >>> model = eg.FairLouvain(fairness=0)
+    >>> found = eg.stability(planted.adjacency, [2, 3], estimator=model, n_removals=2, random_state=0)
+    >>> [line.get_label() for line in found.plot().ax_.get_lines()][:3]
+    ['agreement between seeds', 'agreement without a few links', 'modularity Q']
+    """
+
+    def __init__(self, stability: Stability):
+        self.stability = stability
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the lines, on axes of one's own or on new ones."""
+        with look():
+            ax = self._axes(ax, (7.2, 4.2))
+            table = self.stability.table()
+            lowest = 0.0
+            for name, (label, color, marker, style) in _LINES.items():
+                known = ~np.isnan(table[name])
+                values = table[name][known]
+                if values.size:
+                    ax.plot(table["k"][known], values, style, marker=marker, color=color, label=label)
+                    lowest = min(lowest, float(values.min()))
+            self._mark(ax)
+            ax.set_xticks(table["k"])
+            ax.set_ylim(lowest, 1.04)
+            ax.set_xlabel("number of clusters")
+            ax.set_title("How many clusters?")
+            ax.grid(axis="y", color=MUTED, alpha=0.15)
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return self
+
+    def _mark(self, ax: Any) -> None:
+        chosen = self.stability.recommended
+        if chosen is None:
+            ax.text(0.02, 0.03, "no number is stable", transform=ax.transAxes, color=TEXT)
+            return
+        ax.axvline(chosen, color=TEXT, linewidth=1, linestyle=":")
+        ax.annotate(
+            "recommended", (chosen, 0.0), xytext=(4, 4), textcoords="offset points", color=TEXT, fontsize=9
+        )
+
+
 def _front_axes(ax: Any, measure: str, *, margin: float) -> None:
     """Set margins, grid and labels of a picture of cohesion against fairness."""
     ax.margins(margin)
@@ -327,13 +388,6 @@ def _joined(compared: dict[str, tuple[float, float]]) -> list[tuple[str, tuple[f
     ]
 
 
-def _band(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean minus and plus one standard deviation; a single restart has none, and no score is above 1."""
-    means = curve.values(name, of="means")
-    spreads = np.nan_to_num([point.spreads[name] for point in curve.points])
-    return means - spreads, np.minimum(means + spreads, 1.0)
-
-
 def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the dial and a score along it: at the points, or along the whole front up to a dial of 1."""
     if curve.spacing == "dial":
@@ -345,22 +399,25 @@ def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], N
 
 def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **style: Any) -> None:
     """Draw a score over the dial, on an axis from 0 (or below, where there are such scores)."""
-    low, high = _band(curve, name)
+    # A single restart has no spread, and no score is above 1.
+    means = curve.values(name, of="means")
+    spreads = np.nan_to_num([point.spreads[name] for point in curve.points])
+    low, high = means - spreads, np.minimum(means + spreads, 1.0)
     if any(point.n_restarts > 1 for point in curve.points):
         ax.fill_between(curve.fairness, low, high, color=color, alpha=0.13, linewidth=0)
+    values = curve.values(name)
     if curve.spacing == "dial":
-        ax.plot(*_along_dial(curve, name), color=color, **style)
+        ax.plot(curve.fairness, values, color=color, **style)
     else:
         width = style.pop("linewidth")
         ax.plot(*_along_dial(curve, name), color=color, linewidth=width, drawstyle="steps-post")
-        ax.plot(curve.fairness, curve.values(name), color=color, linestyle="none", **style)
-    lowest = min(0.0, float(curve.values(name).min()), float(low.min()) if name == "Q" else 0.0)
+        ax.plot(curve.fairness, values, color=color, linestyle="none", **style)
     # A fairness is read against 1, whatever it reaches.
-    highest = max(float(curve.values(name).max()), float(high.max())) if name == "Q" else 1.0
-    ax.set_ylim(1.1 * lowest, 1.1 * max(highest, 0.1))
-    ax.set_yticks(
-        [tick for tick in ax.get_yticks() if 1.1 * lowest <= tick <= min(1, 1.1 * max(highest, 0.1))]
-    )
+    lowest, highest = min(0.0, float(values.min())), 1.0
+    if name == "Q":
+        lowest, highest = min(lowest, float(low.min())), max(float(values.max()), float(high.max()), 0.1)
+    ax.set_ylim(1.1 * lowest, 1.1 * highest)
+    ax.set_yticks([tick for tick in ax.get_yticks() if 1.1 * lowest <= tick <= min(1, 1.1 * highest)])
     ax.set_ylabel(words_of(name), color=color)
     ax.tick_params(axis="y", colors=color)
 
@@ -376,8 +433,7 @@ def _dial_axis(ax: Any, curve: TradeoffCurve) -> None:
     ax.margins(x=0.03)
 
 
-def _samples(x: NDArray[np.float64], y: NDArray[np.float64], n: int = 12) -> NDArray[np.float64]:
-    """Return places along the line through the points."""
-    steps = np.linspace(0, 1, n, endpoint=False)[:, None]
-    points = np.column_stack((x, y))
-    return (points[:-1, None] + steps * (points[1:, None] - points[:-1, None])).reshape(-1, 2)
+def _samples(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return places along the line through the points, twelve from each to the next."""
+    steps = np.linspace(0, x.size - 1, 12 * (x.size - 1) + 1)
+    return np.column_stack([np.interp(steps, np.arange(x.size), values) for values in (x, y)])

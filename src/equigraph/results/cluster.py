@@ -25,8 +25,7 @@ from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
 from equigraph.results.result import ClusteringResult
-from equigraph.stores.block_scores import evaluate_blocks
-from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
 
 def cluster(

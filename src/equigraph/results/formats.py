@@ -28,8 +28,8 @@ from equigraph._utils.files import atomic_path
 from equigraph._utils.records import as_given, write_csv, write_json, write_parquet
 from equigraph.exceptions import InputError, reason, require
 from equigraph.graph.groups.encode import as_column, is_missing
+from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.names import as_names, object_array, with_gaps
-from equigraph.graph.npz_files import npy_header
 
 _OURS = "expected the file that equigraph wrote"
 _TYPES = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}

@@ -29,8 +29,7 @@ from equigraph.results.features import group_columns
 from equigraph.results.formats import Stored
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
-from equigraph.stores.block_scores import evaluate_blocks
-from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,24 +1,19 @@
 """Hard rules: what they say, whether labels keep them, and whether any labels can."""
 
-from equigraph.rules.apart import Apart
 from equigraph.rules.base import Rule
-from equigraph.rules.check import violations
-from equigraph.rules.compile import CompiledRules, compile_rules
+from equigraph.rules.check import Violation, Words, violations
+from equigraph.rules.compile import CompiledRules, compile_rules, keeps
 from equigraph.rules.conflict import Conflict, Settlement, find_conflict, settle_rules
 from equigraph.rules.counts import AtLeast, AtMost
 from equigraph.rules.facts import Facts
 from equigraph.rules.fixed import Allowed, Fixed
 from equigraph.rules.friends import Friends
-from equigraph.rules.keeps import keeps
+from equigraph.rules.groups import NotAlone, Shares
 from equigraph.rules.most_friends import MostFriends, most_friends
-from equigraph.rules.not_alone import NotAlone
+from equigraph.rules.node_sets import Apart, Together
 from equigraph.rules.rules import Rules
-from equigraph.rules.shares import Shares
 from equigraph.rules.sizes import Sizes
 from equigraph.rules.solve import Answer, feasible_labels
-from equigraph.rules.together import Together
-from equigraph.rules.violation import Violation
-from equigraph.rules.words import Words
 
 __all__ = [
     "Allowed",

@@ -1,22 +1,21 @@
-"""What every kind of rule is able to do."""
+"""What every kind of rule is able to do, and the functions with which the kinds read their arguments."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
-from equigraph.rules.reading import tuples
-from equigraph.rules.violation import Placement, Violation
-from equigraph.rules.words import Words
+import numpy as np
 
-if TYPE_CHECKING:
-    from equigraph.rules.arrays import Arrays
+from equigraph._utils.parameters import Constraint, Integer
+from equigraph.exceptions import ParameterError
+from equigraph.rules.check import Placement, Violation, Words
+from equigraph.rules.compile import Arrays
 
 
 class Rule(ABC):
-    """A single rule. A kind of rule is a frozen dataclass in a file of its own, and a line in `rules.registry`.
+    """A single rule. A kind of rule is a frozen dataclass, and a line in the registry of `rules.rules`.
 
     `violations` is the oracle: it counts, and shares nothing with `compile`, which the search and the solver read.
     """
@@ -27,7 +26,7 @@ class Rule(ABC):
     @property
     def named_nodes(self) -> tuple[Hashable, ...]:
         """The nodes that it is about, if it is about single ones."""
-        return ()
+        return getattr(self, "nodes", ())
 
     @property
     def named_clusters(self) -> tuple[int, ...]:
@@ -37,7 +36,7 @@ class Rule(ABC):
     @property
     def named_attribute(self) -> str | None:
         """The attribute that it is about, if any."""
-        return None
+        return getattr(self, "attribute", None)
 
     @classmethod
     @abstractmethod
@@ -70,28 +69,48 @@ class Rule(ABC):
         """Add the rule to the arrays that the search and the solver read."""
 
 
-@dataclass(frozen=True)
-class NodeSetRule(Rule):
-    """A rule about a set of nodes; the argument is a list of tuples."""
-
-    nodes: tuple[Hashable, ...]
-
-    @property
-    def named_nodes(self) -> tuple[Hashable, ...]:
-        """The nodes."""
-        return self.nodes
-
-    @classmethod
-    def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a list of tuples of nodes."""
-        return map(cls, tuples(cls.keyword, value))
-
-    @classmethod
-    def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a list of tuples of nodes."""
-        return [rule.nodes for rule in rules]
-
-
 def in_words(rules: Iterable[Rule]) -> str:
     """Say several rules in words."""
     return ", ".join(rule.describe() for rule in rules)
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list of some kind."""
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
+def entries(keyword: str, value: Any, shape: str) -> Iterator[tuple[Any, Any]]:
+    """Return the entries of a dict."""
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"Rules: {keyword} must look like {shape}; got {value!r}.")
+    yield from value.items()
+
+
+def number(where: str, value: Any, constraint: Constraint) -> Any:
+    """Return a number, if it is one that is allowed."""
+    if not constraint.accepts(value):
+        raise ParameterError(f"Rules: {where} must be {constraint.describe()}; got {value!r}.")
+    return value
+
+
+def whole(where: str, value: Any, low: int = 0) -> int:
+    """Return a whole number of at least so much."""
+    return int(number(where, value, Integer(low=low)))
+
+
+def name(keyword: str, value: Any) -> Hashable:
+    """Return the name of a node or a group."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or value != value or not isinstance(value, Hashable):
+        raise ParameterError(f"Rules: {keyword} names {value!r}, which is neither text nor a number.")
+    return value
+
+
+def names(keyword: str, value: Any) -> tuple[Hashable, ...]:
+    """Return the names of at least two nodes, all different."""
+    found = tuple(name(keyword, node) for node in value)
+    if len(found) < 2 or len(set(found)) < len(found):
+        raise ParameterError(
+            f"Rules: {keyword} needs at least two nodes in every tuple, all different; got {found!r}."
+        )
+    return found

@@ -1,15 +1,150 @@
-"""The oracle: every violation of every rule, found by looking."""
+"""The oracle: every violation of every rule, found by looking.
+
+Nothing here is shared with a search or a solver, and nothing is clever: labels and groups are texts, and counts are
+counted. Whatever makes labels is judged by this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from equigraph._utils.text import count
+from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
-from equigraph.rules.base import Rule
 from equigraph.rules.facts import Facts
-from equigraph.rules.violation import Placement, Violation
+
+if TYPE_CHECKING:
+    from equigraph.rules.base import Rule
+
+Pair = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What nodes and clusters are called.
+
+    Attributes
+    ----------
+    node, nodes, cluster, clusters : str
+        The nouns, in the singular and in the plural.
+    names : sequence of str
+        Names of the clusters, by number; without them clusters are called by number.
+
+    Examples
+    --------
+    >>> words = Words("person", "people", "class", "classes", ("5a", "5b"))
+    >>> words.place(1), Words().place(1), words.range((25, None))
+    ('5b', 'cluster 1', 'at least 25 people')
+    """
+
+    node: str = "node"
+    nodes: str = "nodes"
+    cluster: str = "cluster"
+    clusters: str = "clusters"
+    names: Sequence[str] = ()
+
+    def place(self, cluster: int | str) -> str:
+        """Return what a cluster is called."""
+        number = int(cluster) if str(cluster).isdecimal() else -1
+        return self.names[number] if 0 <= number < len(self.names) else f"{self.cluster} {cluster}"
+
+    def subject(self, cluster: int | str) -> str:
+        """Return what a cluster is called at the beginning of a sentence."""
+        name = self.place(cluster)
+        return name if self.names else name[:1].upper() + name[1:]
+
+    def count(self, number: int) -> str:
+        """Return a number of nodes."""
+        return count(number, self.node, self.nodes)
+
+    def range(self, pair: Pair) -> str:
+        """Return how many nodes a pair (least, most) allows."""
+        least, most = pair
+        if most is None:
+            return f"any number of {self.nodes}" if least is None else f"at least {self.count(least)}"
+        if least is None:
+            return f"at most {self.count(most)}"
+        return self.count(most) if least == most else f"{least} to {self.count(most)}"
+
+
+NODES = Words()
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that labels break, and where.
+
+    Attributes
+    ----------
+    rule : Rule
+        The rule.
+    clusters : tuple of str
+        The clusters in which it is broken, as the texts of their labels.
+    nodes : tuple
+        The nodes that break it; empty where a whole cluster does.
+    group : str or None
+        The value of the rule's attribute that there is too much or too little of.
+    number, least, most : int or None
+        What was counted, and the bounds on it.
+    among : int or None
+        The number of nodes of the cluster, where bounds depend on it.
+    """
+
+    rule: Rule
+    clusters: tuple[str, ...]
+    nodes: tuple[Hashable, ...] = ()
+    group: str | None = None
+    number: int | None = None
+    least: int | None = None
+    most: int | None = None
+    among: int | None = None
+
+    @property
+    def about(self) -> tuple[Hashable, ...]:
+        """What is wrong, whatever the numbers: the rule with the nodes, or with the cluster and the group."""
+        return (self.rule, self.nodes) if self.nodes else (self.rule, self.clusters, self.group)
+
+    def describe(self, words: Words = NODES) -> str:
+        """Say in a sentence what is wrong."""
+        return self.rule.describe_violation(self, words)
+
+    __str__ = describe
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Nodes and who is where: the label of each node, and all clusters, as texts."""
+
+    facts: Facts
+    labels: list[str]
+    clusters: list[str]
+
+    def of(self, name: Hashable) -> str:
+        """Return the cluster of a node."""
+        return self.labels[self.facts.node(name)]
+
+    def sizes(self) -> Counter[str]:
+        """Return the number of nodes of each cluster."""
+        return Counter(self.labels)
+
+    def counts(self, attribute: str) -> Counter[tuple[str, str]]:
+        """Return the number of nodes of each cluster and value."""
+        pairs = zip(self.labels, self._values(attribute), strict=True)
+        return Counter((label, value) for label, value in pairs if value is not None)
+
+    def population(self, attribute: str) -> Counter[str]:
+        """Return the number of nodes of each value."""
+        return Counter(value for value in self._values(attribute) if value is not None)
+
+    def _values(self, attribute: str) -> list[str | None]:
+        """Return the value of each node as text, None where it has none."""
+        values = self.facts.values(attribute)
+        pairs = zip(texts(values), is_missing(values), strict=True)
+        return [None if missing else text for text, missing in pairs]
 
 
 def violations(
@@ -25,8 +160,8 @@ def violations(
     """
     facts = Facts.of(graph, sensitive_features)
     column = texts(labels_in_order(labels, facts.graph))
-    asked = set() if n_clusters is None else set(map(str, range(n_clusters)))
-    placement = Placement(facts, column, sorted({*column, *asked}, key=_by_number))
+    clusters = {*column, *map(str, range(n_clusters or 0))}
+    placement = Placement(facts, column, sorted(clusters, key=_by_number))
     return [violation for rule in rules for violation in rule.violations(placement)]
 
 

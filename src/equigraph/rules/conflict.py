@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -77,22 +77,19 @@ class Settlement:
         return f"Given up: {in_words(self.given_up)}." if self.given_up else "Every rule is kept."
 
 
+@dataclass(eq=False)
 class _Solver:
     """Asks about parts of some rules on one graph, and remembers the labels that were found."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        facts: Facts,
-        n_clusters: int,
-        node_limit: int,
-        hint: ArrayLike | None = None,
-        finder: Finder | None = None,
-    ) -> None:
-        self.rules, self.facts, self.n_clusters = rules, facts, n_clusters
-        self.node_limit, self.hint, self.finder = node_limit, hint, finder
-        self.unanswered = 0.0
-        self.found: list[tuple[NDArray[np.intp], set[Rule]]] = []  # labels, with the rules that they break
+    rules: Rules
+    facts: Facts
+    n_clusters: int
+    node_limit: int
+    hint: ArrayLike | None = None
+    finder: Finder | None = None
+    unanswered: float = 0.0
+    # Labels, with the rules that they break.
+    found: list[tuple[NDArray[np.intp], set[Rule]]] = field(default_factory=list)
 
     def refutes(self, rules: Sequence[Rule], single: bool = False) -> bool:
         """Return whether a quick proof says that some of the rules are impossible."""
@@ -113,7 +110,7 @@ class _Solver:
         if answer.labels is None:
             self.unanswered += patience * (answer.status == "not found")
             return answer
-        wrong = violations(self.rules.items, self.facts, answer.labels, None, self.n_clusters)
+        wrong = violations(self.rules, self.facts, answer.labels, None, self.n_clusters)
         broken = {violation.rule for violation in wrong}
         self.found.append((answer.labels, broken))
         if broken.isdisjoint(rules):
@@ -177,8 +174,7 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
             sure &= answer.status == "found"
         return answer.status == "impossible"
 
-    left = _reduced(left, impossible)
-    return Conflict(tuple(left), sure)
+    return Conflict(tuple(_reduced(left, impossible)), sure)
 
 
 def _reduced(rules: list[Rule], impossible: Callable[[Sequence[Rule], bool], bool]) -> list[Rule]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from equigraph._utils.text import listed
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Rule
-from equigraph.rules.reading import entries, is_list, name, names, whole
-from equigraph.rules.violation import Placement, Violation
-from equigraph.rules.words import Words
-
-if TYPE_CHECKING:
-    from equigraph.rules.arrays import Arrays, CountColumn
+from equigraph.rules.base import Rule, entries, is_list, name, names, whole
+from equigraph.rules.check import Placement, Violation, Words
+from equigraph.rules.compile import Arrays, CountColumn
 
 _GROUP, _LIST = '{"gender": {"girl": 3}}', '[(["Ann", "Bob", "Cem"], 2)]'
 
@@ -35,47 +31,31 @@ class _Counted(Rule):
         """The bound."""
 
     @property
-    @abstractmethod
     def bound(self) -> str:
         """The bound in words."""
-
-    @property
-    def named_nodes(self) -> tuple[Hashable, ...]:
-        """The nodes of the list."""
-        return self.nodes
-
-    @property
-    def named_attribute(self) -> str | None:
-        """The attribute of the group."""
-        return self.attribute
-
-    @classmethod
-    @abstractmethod
-    def make(cls, attribute: str | None, value: Hashable, nodes: tuple[Hashable, ...], number: int) -> Rule:
-        """Return a rule."""
+        return f"{self.keyword.replace('_', ' ')} {self.number}"
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
         """Read a dict of attributes to dicts of groups to numbers, or a list of those and of (nodes, number)."""
+        make: Callable[..., Rule] = cls  # the fields of both kinds are in the same order
         for part in value if is_list(value) else [value]:
             if is_list(part):
-                yield cls._of_nodes(part)
-            elif not isinstance(part, Mapping):
+                if len(part) != 2 or not is_list(part[0]):
+                    raise ParameterError(
+                        f"Rules: {cls.keyword} must look like {_GROUP} or {_LIST}; got {part!r} in it."
+                    )
+                nodes = names(cls.keyword, part[0])
+                yield make(None, None, whole(cls.keyword, part[1]), nodes)
+                continue
+            if not isinstance(part, Mapping):
                 raise ParameterError(
                     f"Rules: {cls.keyword} must look like {_GROUP} or {_LIST}; got {value!r}."
                 )
-            for attribute, groups in () if is_list(part) else part.items():
+            for attribute, groups in part.items():
                 for group, number in entries(cls.keyword, groups, _GROUP):
                     where = f"{cls.keyword}[{attribute!r}][{group!r}]"
-                    yield cls.make(str(attribute), name(cls.keyword, group), (), whole(where, number))
-
-    @classmethod
-    def _of_nodes(cls, pair: Any) -> Rule:
-        if len(pair) != 2 or not is_list(pair[0]):
-            raise ParameterError(
-                f"Rules: {cls.keyword} must look like {_GROUP} or {_LIST}; got {pair!r} in it."
-            )
-        return cls.make(None, None, names(cls.keyword, pair[0]), whole(cls.keyword, pair[1]))
+                    yield make(str(attribute), name(cls.keyword, group), whole(where, number))
 
     @classmethod
     def argument(cls, rules: Sequence[Any]) -> Any:
@@ -89,16 +69,19 @@ class _Counted(Rule):
 
     def describe(self) -> str:
         """Say the rule in words."""
-        whom = listed(self.nodes) if self.attribute is None else f"{self.attribute} {self.value!r}"
-        return f"{self.bound} of {whom} in every cluster"
+        return f"{self.bound} of {self._whom(self.value)} in every cluster"
+
+    def _whom(self, group: Hashable) -> str:
+        return listed(self.nodes) if self.attribute is None else f"{self.attribute} {group!r}"
 
     def sentence(self, words: Words) -> str:
         """Say the rule in a sentence."""
         if self.attribute is None:
             return f"Every {words.cluster} has {self.bound} of {listed(self.nodes)}."
-        number = words.count(self.number)
         limit = self.bound.removesuffix(str(self.number))
-        return f"Every {words.cluster} has {limit}{number} with {self.attribute} {self.value}."
+        return (
+            f"Every {words.cluster} has {limit}{words.count(self.number)} with {self.attribute} {self.value}."
+        )
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
         """Return every cluster with too many or too few."""
@@ -118,9 +101,8 @@ class _Counted(Rule):
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say how many a cluster has."""
-        whom = listed(self.nodes) if self.attribute is None else f"{self.attribute} {violation.group!r}"
         (cluster,) = map(words.subject, violation.clusters)
-        return f"{cluster} has {violation.number} of {whom}: expected {self.bound}."
+        return f"{cluster} has {violation.number} of {self._whom(violation.group)}: expected {self.bound}."
 
     def column(self, arrays: Arrays) -> CountColumn:
         """Return the nodes that are counted."""
@@ -143,16 +125,6 @@ class AtLeast(_Counted):
     def number(self) -> int:
         """The bound."""
         return self.least
-
-    @property
-    def bound(self) -> str:
-        """The bound in words."""
-        return f"at least {self.least}"
-
-    @classmethod
-    def make(cls, attribute: str | None, value: Hashable, nodes: tuple[Hashable, ...], number: int) -> Rule:
-        """Return a rule."""
-        return cls(attribute, value, number, nodes)
 
     def holds(self, number: int) -> bool:
         """Return whether a cluster may have so many."""
@@ -178,16 +150,6 @@ class AtMost(_Counted):
     def number(self) -> int:
         """The bound."""
         return self.most
-
-    @property
-    def bound(self) -> str:
-        """The bound in words."""
-        return f"at most {self.most}"
-
-    @classmethod
-    def make(cls, attribute: str | None, value: Hashable, nodes: tuple[Hashable, ...], number: int) -> Rule:
-        """Return a rule."""
-        return cls(attribute, value, number, nodes)
 
     def holds(self, number: int) -> bool:
         """Return whether a cluster may have so many."""

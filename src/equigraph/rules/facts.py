@@ -103,11 +103,9 @@ def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
     if is_table(given):
         import narwhals.stable.v2 as nw
 
-        frame = (
-            nw.from_native(given).lazy().collect()
-            if hasattr(given, "collect_schema")
-            else nw.from_native(given)
-        )
+        frame = nw.from_native(given)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
         # Single-column tables rather than columns: pandas keeps the index by which nodes are matched.
         return {str(name): frame.select(name).to_native() for name in frame.columns}
     name = getattr(given, "name", None)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Rule
-from equigraph.rules.reading import entries, is_list, name, whole
-from equigraph.rules.violation import Placement, Violation
-from equigraph.rules.words import NODES, Words
-
-if TYPE_CHECKING:
-    from equigraph.rules.arrays import Arrays
+from equigraph.rules.base import Rule, entries, is_list, name, whole
+from equigraph.rules.check import NODES, Placement, Violation, Words
+from equigraph.rules.compile import Arrays
 
 
 class _Placed(Rule):
@@ -50,8 +46,10 @@ class _Placed(Rule):
         (cluster,) = map(words.place, violation.clusters)
         return f"{self.node} is to be in {self._places(words)}, and is in {cluster}."
 
-    def _check(self, arrays: Arrays) -> None:
+    def _place_in(self, arrays: Arrays) -> int:
+        """Return the place of the node, if there are such clusters."""
         arrays.check_cluster(f"{self.keyword}[{self.node!r}]", max(self.named_clusters))
+        return arrays.facts.node(self.node)
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,7 @@ class Fixed(_Placed):
 
     def compile(self, arrays: Arrays) -> None:
         """Hold the node in its cluster."""
-        self._check(arrays)
-        arrays.fixed.append((arrays.facts.node(self.node), self.cluster))
+        arrays.fixed.append((self._place_in(arrays), self.cluster))
 
 
 @dataclass(frozen=True)
@@ -115,6 +112,5 @@ class Allowed(_Placed):
 
     def compile(self, arrays: Arrays) -> None:
         """Allow no node of these in any other cluster."""
-        self._check(arrays)
-        column = arrays.column(("allowed", str(self.clusters)), [arrays.facts.node(self.node)])
+        column = arrays.column(("allowed", str(self.clusters)), [self._place_in(arrays)])
         column.most[[cluster for cluster in range(arrays.n_clusters) if cluster not in self.clusters]] = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,10 @@ from scipy import sparse
 
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Rule
+from equigraph.rules.base import Rule, entries, is_list, name, whole
+from equigraph.rules.check import Placement, Violation, Words
+from equigraph.rules.compile import Arrays
 from equigraph.rules.facts import Facts
-from equigraph.rules.reading import entries, is_list, name, whole
-from equigraph.rules.violation import Placement, Violation
-from equigraph.rules.words import Words
-
-if TYPE_CHECKING:
-    from equigraph.rules.arrays import Arrays
 
 _ENTRIES = ("least", "but", "of")
 Asked = Mapping[Hashable, Iterable[Hashable]] | Iterable[tuple[Hashable, Iterable[Hashable]]]
@@ -51,10 +47,11 @@ class Friends(Rule):
     ) -> None:
         fewer = but.items() if isinstance(but, Mapping) else but
         asked = of.items() if isinstance(of, Mapping) else of
-        object.__setattr__(self, "least", least)
-        object.__setattr__(self, "but", tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer))
-        object.__setattr__(
-            self, "of", None if asked is None else tuple((who, tuple(others)) for who, others in asked)
+        # The class is frozen, so the fields are set past it.
+        vars(self).update(
+            least=least,
+            but=tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer),
+            of=None if asked is None else tuple((who, tuple(others)) for who, others in asked),
         )
 
     @classmethod

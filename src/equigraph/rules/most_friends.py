@@ -12,7 +12,7 @@ is as large as can be, then that of t.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph._utils.parameters import Integer, check_parameters
-from equigraph.rules.compile import CompiledRules, compile_rules
+from equigraph.rules.compile import CompiledRules, compile_rules, keeps, kept_links
 from equigraph.rules.conflict import settle_rules
 from equigraph.rules.facts import Facts
 from equigraph.rules.friends import Friends
-from equigraph.rules.keeps import keeps
-from equigraph.rules.model import Classes, Program, alike, make_program, per_cluster
+from equigraph.rules.model import Program, alike, make_program
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import checked_labels, solve_program
 
@@ -121,8 +120,8 @@ def most_friends(
         known = settle_rules(rules, facts, n_clusters=n_clusters).labels
     question = _FriendsSolver(compiled, links, node_limit)
     one, fewest = question.ask(np.minimum(most, 1), known)
-    best, proven = question.ask(most, one, int(np.minimum(question.kept(one), 1)[most > 0].sum()))
-    kept = np.minimum(question.kept(best), most)
+    best, proven = question.ask(most, one, int(np.minimum(kept_links(links, one), 1)[most > 0].sum()))
+    kept = np.minimum(kept_links(links, best), most)
     names = facts.graph.node_names.tolist()
     fewer = {names[facts.node(name)]: number for name, number in friends.but}
     fewer |= {names[i]: int(kept[i]) for i in np.flatnonzero(kept < most)}
@@ -142,18 +141,12 @@ class _FriendsSolver:
     links: sparse.csr_array
     node_limit: int
 
-    def kept(self, labels: NDArray) -> NDArray[np.int64]:
-        """Return how many friends each node shares its cluster with."""
-        node = np.repeat(np.arange(labels.size), np.diff(self.links.indptr))
-        same = labels[node] == labels[self.links.indices]
-        return np.bincount(node[same], minlength=labels.size)
-
     def ask(self, most: NDArray, known: NDArray, with_one: int = 0) -> tuple[NDArray, bool]:
         """Return labels with most friends, up to so many for each node, and whether that is proven.
 
         They are the known labels unless the solver finds better ones. At least ``with_one`` nodes have a friend.
         """
-        total = int(np.minimum(self.kept(known), most).sum())
+        total = int(np.minimum(kept_links(self.links, known), most).sum())
         if total == most.sum():
             return known, True
         answer = solve_program(self._program(most, total + 1, with_one), self.compiled, self.node_limit)
@@ -162,30 +155,27 @@ class _FriendsSolver:
         return answer.labels, answer.fewest
 
     def _program(self, most: NDArray, least: int, with_one: int) -> Program:
-        compiled, k = self.compiled, self.compiled.n_clusters
-        asks = np.flatnonzero(most)
+        compiled, asks = self.compiled, np.flatnonzero(most)
+        rows = self.links[asks].tocoo()
         named = np.zeros(compiled.n_units, dtype=bool)
-        named[compiled.unit[asks]] = named[compiled.unit[self.links[asks].indices]] = True
+        named[compiled.unit[asks]] = named[compiled.unit[rows.col]] = True
         classes = alike(compiled, None, named)
-        own, friends = self._sides(asks, classes)
-        blocks = [most[asks]] if with_one == 0 else [most[asks], np.ones(asks.size, dtype=np.int64)]
-        program = make_program(compiled, classes)
-        at = program.cost.size
-        program = program.extended(np.repeat(np.concatenate(blocks), k))
-        one = sparse.eye_array(asks.size * k)
-        for place, number in enumerate(blocks):
-            column = at + place * one.shape[0]
-            program.rows.add({column: one, 0: -per_cluster(own.multiply(number[:, None]), k)}, -np.inf, 0)
-            program.rows.add({column: one, 0: -per_cluster(friends, k)}, -np.inf, 0)
-            needed = (least, with_one)[place]
-            program.rows.add({column: np.ones((1, one.shape[0]))}, needed, np.inf)
-        cost = np.zeros(program.cost.size)
-        cost[at : at + one.shape[0]] = -1.0
-        return replace(program, cost=cost, minimise=True)
-
-    def _sides(self, asks: NDArray, classes: Classes) -> tuple[sparse.coo_array, sparse.coo_array]:
-        """Return for each of some nodes its own class, and the classes of its friends."""
-        class_of = classes.of_unit[self.compiled.unit]
-        shape, rows = (asks.size, classes.sizes.size), self.links[asks].tocoo()
-        own = sparse.coo_array((np.ones(asks.size), (np.arange(asks.size), class_of[asks])), shape=shape)
-        return own, sparse.coo_array((np.ones(rows.nnz), (rows.row, class_of[rows.col])), shape=shape)
+        class_of = classes.of_unit[compiled.unit]
+        shape = (asks.size, classes.sizes.size)
+        friends = sparse.coo_array((np.ones(rows.nnz), (rows.row, class_of[rows.col])), shape=shape)
+        # t, or u where only one friend is asked for; and u beside t, so that no more nodes are without a friend.
+        blocks = [(most[asks], least)]
+        if with_one:
+            blocks.append((np.ones(asks.size, dtype=np.int64), with_one))
+        program = make_program(compiled, classes, more=np.concatenate([number for number, _ in blocks]))
+        first = at = len(program.cost) - len(blocks) * asks.size
+        one = sparse.eye_array(asks.size)
+        for number, needed in blocks:
+            own = sparse.coo_array((number, (np.arange(asks.size), class_of[asks])), shape=shape)
+            program.add({at: one, 0: -own}, -np.inf, 0)
+            program.add({at: one, 0: -friends}, -np.inf, 0)
+            program.add({at: np.ones((1, asks.size))}, needed, np.inf, np.ones((1, compiled.n_clusters)))
+            at += asks.size
+        program.cost[first : first + asks.size] = -1.0
+        program.minimise = True
+        return program

@@ -11,14 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from equigraph.rules.arrays import Integers
-from equigraph.rules.compile import CompiledRules, apart_pairs, joined_units
-
-
-class _Impossible(Exception):
-    """The rules contradict each other."""
+from equigraph.rules.compile import CompiledRules, Integers, entries_of, join_units
 
 
 def propagated(compiled: CompiledRules) -> tuple[CompiledRules, NDArray[np.bool_]]:
@@ -27,16 +21,17 @@ def propagated(compiled: CompiledRules) -> tuple[CompiledRules, NDArray[np.bool_
     Where the rules turn out to contradict each other, ``contradiction`` says so.
     """
     rules = compiled
-    try:
-        while True:
-            allowed = _allowed(rules)
-            joins = _forced(rules, allowed)
-            if not joins:
-                return rules, allowed
-            rules = _joined(rules, joins)
-    except _Impossible:
-        shape = (compiled.n_units, compiled.n_clusters)
-        return replace(compiled, contradiction=True), np.zeros(shape, dtype=bool)
+    while not rules.contradiction:
+        allowed = _allowed(rules)
+        joins = _forced(rules, allowed)
+        if joins:
+            rules = join_units(rules, joins)
+        elif rules.n_units < rules.n_clusters or not allowed.any(axis=1).all():
+            break
+        else:
+            return rules, allowed
+    shape = (compiled.n_units, compiled.n_clusters)
+    return replace(compiled, contradiction=True), np.zeros(shape, dtype=bool)
 
 
 def _allowed(rules: CompiledRules) -> NDArray[np.bool_]:
@@ -48,74 +43,40 @@ def _allowed(rules: CompiledRules) -> NDArray[np.bool_]:
     for cluster in clusters:
         beyond = members.row[members.data > rules.most_count[cluster, members.col]]
         allowed[beyond, cluster] = False
-    held = np.flatnonzero(rules.fixed >= 0)
-    for unit in held:
-        others = rules.apart.indices[rules.apart.indptr[unit] : rules.apart.indptr[unit + 1]]
-        allowed[others, rules.fixed[unit]] = False
-    if rules.n_units < rules.n_clusters or not allowed.any(axis=1).all():
-        raise _Impossible
+    for unit in np.flatnonzero(rules.fixed >= 0).tolist():
+        allowed[entries_of(rules.apart, unit)[0], rules.fixed[unit]] = False
     return allowed
 
 
 def _forced(rules: CompiledRules, allowed: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return pairs of units that must share a cluster; where a unit cannot be is taken out of ``allowed``."""
-    n, joins, again = rules.n_nodes, [], True
+    n, again = rules.n_nodes, True
+    joins: list[tuple[int, int]] = []
     rows = [
         (int(rules.unit[row % n]), *_friends(rules, row)) for row in np.flatnonzero(rules.needed).tolist()
     ]
-    while again:
+    while again and not joins:
         again = False
         for own, missing, friends, numbers in rows:
             if missing <= 0:
                 continue
             common = allowed[friends] & allowed[own]
             room = rules.unit_size[friends, None] + rules.unit_size[own] <= rules.most_size
-            common &= room & ~_apart(rules, own, friends)[:, None]
+            common &= room & ~np.isin(friends, entries_of(rules.apart, own)[0])[:, None]
             enough = numbers @ common >= missing
             if not enough[allowed[own]].all():
                 again = True
                 allowed[own] &= enough
-                if not allowed[own].any():
-                    raise _Impossible
                 common &= enough
             possible = numbers * common.any(axis=1)
             forced = (possible > 0) & (possible.sum() - possible < missing)
             joins += [(own, friend) for friend in friends[forced].tolist()]
-        if joins:
-            return joins
     return joins
 
 
 def _friends(rules: CompiledRules, row: int) -> tuple[int, Integers, Integers]:
     """Return how many friends beyond its own unit a node needs, their units, and how many are in each."""
-    units = rules.unit[rules.links.indices[rules.links.indptr[row] : rules.links.indptr[row + 1]]]
+    units = rules.unit[entries_of(rules.links, row)[0]]
     others = units != rules.unit[row % rules.n_nodes]
     friends, numbers = np.unique(units[others], return_counts=True)
     return int(rules.needed[row] - (~others).sum()), friends, numbers
-
-
-def _apart(rules: CompiledRules, unit: int, others: Integers) -> NDArray[np.bool_]:
-    return np.isin(others, rules.apart.indices[rules.apart.indptr[unit] : rules.apart.indptr[unit + 1]])
-
-
-def _joined(rules: CompiledRules, joins: list[tuple[int, int]]) -> CompiledRules:
-    """Return the rules with some units made one."""
-    onto = joined_units(joins, rules.n_units)
-    n_units = int(onto.max()) + 1
-    fixed = np.full(n_units, -1, dtype=np.int64)
-    held = rules.fixed >= 0
-    fixed[onto[held]] = rules.fixed[held]
-    sets = [onto[units] for units in rules.apart_sets]
-    if (fixed[onto[held]] != rules.fixed[held]).any() or any(np.unique(one).size < one.size for one in sets):
-        raise _Impossible
-    counts = rules.counts.tocoo()
-    shape = (n_units, counts.shape[1])
-    return replace(
-        rules,
-        unit=onto[rules.unit],
-        unit_size=np.bincount(onto, weights=rules.unit_size).astype(np.int64),
-        fixed=fixed,
-        apart=apart_pairs(sets, n_units),
-        apart_sets=sets,
-        counts=sparse.coo_array((counts.data, (onto[counts.row], counts.col)), shape=shape).tocsr(),
-    )

@@ -1,4 +1,7 @@
-"""The rules that clusters keep, as one value in the order in which they were given."""
+"""The rules that clusters keep, as one value in the order in which they were given, and the registry of their kinds.
+
+A new kind is a class in a file, its argument in `RuleArguments` and its name in `KINDS`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,56 @@ import inspect
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack, get_type_hints
+from typing import Any, TypedDict, Unpack, get_type_hints
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import ParameterError
 from equigraph.rules.base import Rule, in_words
-from equigraph.rules.check import violations
-from equigraph.rules.registry import RuleArguments, arguments_of, parse_rules
+from equigraph.rules.check import Pair, violations
+from equigraph.rules.counts import AtLeast, AtMost
+from equigraph.rules.fixed import Allowed, Fixed
+from equigraph.rules.friends import Friends
+from equigraph.rules.groups import NotAlone, Shares
+from equigraph.rules.node_sets import Apart, Together
+from equigraph.rules.sizes import Sizes
+
+Listed = Sequence[tuple[Sequence[Hashable], int]]
+
+
+class RuleArguments(TypedDict, total=False):
+    """The keyword arguments of `Rules`."""
+
+    together: Sequence[Sequence[Hashable]] | None
+    apart: Sequence[Sequence[Hashable]] | None
+    fixed: Mapping[Any, int] | None
+    allowed: Mapping[Any, Sequence[int]] | None
+    sizes: Pair | Sequence[Pair] | None
+    friends: int | Mapping[str, Any] | None
+    at_least: Mapping[str, Mapping[Any, int]] | Listed | None
+    at_most: Mapping[str, Mapping[Any, int]] | Listed | None
+    not_alone: Mapping[str, int] | None
+    shares: Mapping[str, float] | None
+
+
+_ALL = (Together, Apart, Fixed, Allowed, Sizes, Friends, AtLeast, AtMost, NotAlone, Shares)
+KINDS: dict[str, type[Rule]] = {kind.keyword: kind for kind in _ALL}
+
+
+def _parse(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """Return the single rules of keyword arguments, in their order; None stands for no rule."""
+    items: list[Rule] = []
+    for keyword, value in arguments.items():
+        if keyword not in KINDS:
+            raise ParameterError(
+                f"Rules: there is no rule {keyword!r}{did_you_mean(keyword, KINDS)}: "
+                f"expected {', '.join(KINDS)}."
+            )
+        if value is not None:
+            items.extend(KINDS[keyword].parse(value))
+    return tuple(items)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -77,7 +121,7 @@ class Rules:
 
     def __init__(self, **rules: Unpack[RuleArguments]) -> None:
         # Named parameters would forget the order in which the rules were given.
-        object.__setattr__(self, "items", parse_rules(rules))
+        object.__setattr__(self, "items", _parse(rules))
 
     @classmethod
     def of(cls, items: Iterable[Rule]) -> Rules:
@@ -91,7 +135,7 @@ class Rules:
         """Return rules from a dict with the keyword arguments as keys."""
         if not isinstance(content, Mapping):
             raise ParameterError(f"Rules: expected a dict of rules, not a {type(content).__name__}.")
-        return cls.of(parse_rules(content))
+        return cls.of(_parse(content))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Rules:
@@ -114,7 +158,17 @@ class Rules:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keyword arguments that make these rules; JSON can hold it if it can hold the nodes' names."""
-        return arguments_of(self.items)
+        kinds: dict[str, list[Rule]] = {}
+        for rule in self.items:
+            kinds.setdefault(rule.keyword, []).append(rule)
+        content = {keyword: KINDS[keyword].argument(own) for keyword, own in kinds.items()}
+        for keyword, own in kinds.items():
+            if len(list(KINDS[keyword].parse(content[keyword]))) < len(set(own)):
+                raise ParameterError(
+                    f"Rules: two of the kind {keyword} speak of the same, and cannot be given as one argument: "
+                    "expected one of them."
+                )
+        return content
 
     @property
     def names_clusters(self) -> bool:
@@ -169,11 +223,14 @@ class Rules:
         >>> rules.check(graph, [0] * 15 + [1] * 15)
         ['Cluster 0 has 15 nodes: expected 8 to 12 nodes.', 'Cluster 1 has 15 nodes: expected 8 to 12 nodes.']
         """
-        found = violations(self.items, graph, labels, sensitive_features, n_clusters)
+        found = violations(self, graph, labels, sensitive_features, n_clusters)
         return [violation.describe() for violation in found]
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.items)
 
     def __repr__(self) -> str:
         try:
@@ -201,21 +258,20 @@ def told_rules(kept: Rules | None, given_up: Iterable[Rule]) -> dict[str, list[s
 
 
 def _load(path: Path) -> Any:
-    loaders: dict[str, Callable[[str], Any]] = {".json": _from_json, ".toml": tomllib.loads}
-    if path.suffix.lower() not in loaders:
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".toml"):
         raise ParameterError(
             f"rules are read from .json or .toml, not from {path.suffix or 'a file without suffix'}."
         )
     try:
-        return loaders[path.suffix.lower()](path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if suffix == ".toml":
+            return tomllib.loads(text)
+        return json.loads(text, object_pairs_hook=_without_repeats)
     except OSError as error:
         raise ParameterError(f"the rules cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise ParameterError(f"not valid {path.suffix[1:].upper()}: {error}.") from error
-
-
-def _from_json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_without_repeats)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

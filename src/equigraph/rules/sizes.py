@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from equigraph._utils.parameters import Integer
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Rule
-from equigraph.rules.reading import is_list
-from equigraph.rules.violation import Placement, Violation
-from equigraph.rules.words import NODES, Pair, Words
-
-if TYPE_CHECKING:
-    from equigraph.rules.arrays import Arrays
+from equigraph.rules.base import Rule, is_list
+from equigraph.rules.check import NODES, Pair, Placement, Violation, Words
+from equigraph.rules.compile import Arrays
 
 
 @dataclass(frozen=True)

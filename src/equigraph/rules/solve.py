@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +18,8 @@ from scipy import optimize
 from equigraph._utils.text import count
 from equigraph.exceptions import ParameterError
 from equigraph.rules.compile import CompiledRules
-from equigraph.rules.model import Program, alike, make_program, n_entries, only_preferred
+from equigraph.rules.model import Program, alike, cohesive_hint, make_program, n_entries
 from equigraph.rules.propagate import propagated
-from equigraph.rules.quiet import no_stray_output
 
 # Beyond this many entries of the program the solver is not asked.
 MAX_ENTRIES = 2_000_000
@@ -58,14 +63,27 @@ def feasible_labels(
     compiled, allowed = propagated(compiled)
     if compiled.contradiction:
         return Answer("impossible")
-    program = make_program(compiled, alike(compiled, labels), labels, near, allowed)
-    if start is None:
-        answer = _first_try(program, compiled)
-        if answer is not None:
-            return answer
+    classes = alike(compiled, labels)
+    program = make_program(compiled, classes, allowed)
+    if labels is not None:
+        # The cost is the number of nodes that leave their cluster.
+        of_node = classes.of_unit[compiled.unit]
+        np.add.at(program.cost, (of_node, labels), -1.0 / classes.sizes[of_node])
+        program.minimise = True
+        return solve_program(program, compiled, node_limit)
+    if near is None:
+        preferred = cohesive_hint(compiled, classes.named)
+    else:
+        preferred = np.full(compiled.n_units, -1, dtype=np.int64)
+        preferred[compiled.unit] = near
+    units = np.flatnonzero(classes.named & (preferred >= 0))
+    program.cost[classes.of_unit[units], preferred[units]] = -1.0
+    answer = _first_try(program, compiled)
+    if answer is None:
         # Nothing near the hint: labels from anywhere, or a proof, for which no two numberings are looked at.
-        program = replace(program.numbered(compiled), cost=np.zeros(program.cost.size))
-    return solve_program(program, compiled, node_limit)
+        program.number_clusters(compiled)
+        answer = solve_program(program, compiled, node_limit)
+    return answer
 
 
 def is_refuted(compiled: CompiledRules) -> bool:
@@ -80,15 +98,9 @@ def is_refuted(compiled: CompiledRules) -> bool:
     compiled, allowed = propagated(compiled)
     if compiled.contradiction:
         return True
-    hint = np.zeros(compiled.n_nodes, dtype=np.int64)
-    program = make_program(compiled, alike(compiled), hint=hint, allowed=allowed).numbered(compiled)
-    with no_stray_output():
-        result = optimize.milp(
-            np.zeros(program.cost.size),
-            bounds=optimize.Bounds(program.low, program.high),
-            constraints=program.rows,
-        )
-    return bool(result.status == 2)
+    program = make_program(compiled, alike(compiled), allowed)
+    program.number_clusters(compiled)
+    return bool(_milp(program).status == 2)
 
 
 def _first_try(program: Program, compiled: CompiledRules) -> Answer | None:
@@ -98,7 +110,7 @@ def _first_try(program: Program, compiled: CompiledRules) -> Answer | None:
         answer = solve_program(program, compiled, node_limit=1)
         return None if answer.status == "not found" else answer
     # Without links to keep the hint often does: only numbers of nodes that are alike are then left to find.
-    answer = solve_program(only_preferred(program, compiled.n_clusters), compiled, node_limit=1)
+    answer = solve_program(replace(program, high=program.only_preferred()), compiled, node_limit=1)
     return None if answer.labels is None else answer
 
 
@@ -115,15 +127,12 @@ def checked_labels(name: str, given: ArrayLike, compiled: CompiledRules) -> NDAr
 
 def solve_program(program: Program, compiled: CompiledRules, node_limit: int) -> Answer:
     """Solve a program; return labels and, where something is minimised, whether they are proven to be best."""
-    with no_stray_output():
-        result = optimize.milp(
-            program.cost,
-            integrality=np.ones(program.cost.size),
-            bounds=optimize.Bounds(program.low, program.high),
-            constraints=program.rows,
-            # Where nothing is to be minimised, the first labels that are found will do.
-            options={"mip_rel_gap": 0.0 if program.minimise else 1e9, "node_limit": node_limit},
-        )
+    result = _milp(
+        program,
+        integrality=np.ones(program.cost.size),
+        # Where nothing is to be minimised, the first labels that are found will do.
+        options={"mip_rel_gap": 0.0 if program.minimise else 1e9, "node_limit": node_limit},
+    )
     if result.status == 2:
         return Answer("impossible")
     if result.x is None:
@@ -137,6 +146,12 @@ def solve_program(program: Program, compiled: CompiledRules, node_limit: int) ->
     return Answer("found", labels, fewest=program.minimise and result.status == 0)
 
 
+def _milp(program: Program, **options: Any) -> Any:
+    bounds = optimize.Bounds(program.low.ravel(), program.high.ravel())
+    with no_stray_output():
+        return optimize.milp(program.cost.ravel(), bounds=bounds, constraints=program.rows, **options)
+
+
 def _labels(program: Program, compiled: CompiledRules, solution: NDArray) -> NDArray[np.intp] | None:
     """Deal the units of every class out to the clusters; None if the numbers do not add up."""
     k, classes = compiled.n_clusters, program.classes
@@ -147,3 +162,44 @@ def _labels(program: Program, compiled: CompiledRules, solution: NDArray) -> NDA
     labels = np.empty(compiled.n_units, dtype=np.intp)
     labels[order] = np.repeat(np.tile(np.arange(k), classes.sizes.size), numbers.ravel())
     return labels[compiled.unit]
+
+
+_lock = threading.Lock()
+_inside: list[int] = []  # one entry per solver that is running: the real standard output
+
+
+@contextmanager
+def no_stray_output() -> Iterator[None]:
+    """Send the standard output of the process nowhere while the block runs; several threads may be in such blocks.
+
+    HiGHS 1.12 prints a line where it repairs a solution, whatever its options say (ERGO-Code/HiGHS, issue 2783),
+    straight to the standard output of the process, where it would be in the middle of a JSON document.
+    """
+    with _lock:
+        if _inside:
+            _inside.append(_inside[0])
+        else:
+            _flush()
+            with suppress(OSError):  # a process without standard output has nothing to protect
+                real = os.dup(1)
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, 1)
+                os.close(nowhere)
+                _inside.append(real)
+    try:
+        yield
+    finally:
+        with _lock:
+            real = _inside.pop() if _inside else -1
+            if real >= 0 and not _inside:  # the last one out
+                _flush()
+                os.dup2(real, 1)
+                os.close(real)
+
+
+def _flush() -> None:
+    """Write out what Python and C hold back, so that it ends up where it was meant to."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).fflush(None)

@@ -28,7 +28,7 @@ from equigraph.search.rows import GraphRows
 from equigraph.search.search import Search
 from equigraph.search.stopping import Stopwatch
 from equigraph.search.targets import Target
-from equigraph.stores.distributed.rows import RowStore
+from equigraph.stores.stores import RowStore
 
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
 # on the way up.

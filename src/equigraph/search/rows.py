@@ -30,8 +30,8 @@ from equigraph.search.plans import is_large
 from equigraph.search.ruling import NO_RULES
 from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
-from equigraph.stores.distributed import StreamedRows
-from equigraph.stores.distributed.rows import Rows, RowStore
+from equigraph.stores.rows import Rows, StreamedRows
+from equigraph.stores.stores import RowStore
 
 
 class GraphRows:

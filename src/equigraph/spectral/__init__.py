@@ -1,7 +1,6 @@
 """Spectral clustering, plain and under fairness constraints: one constrained embedding, four estimators."""
 
-from equigraph.spectral.fair import FairSC, ScalableFairSC
 from equigraph.spectral.individual import IndividualFairSC
-from equigraph.spectral.plain import SpectralClustering
+from equigraph.spectral.methods import FairSC, ScalableFairSC, SpectralClustering
 
 __all__ = ["FairSC", "IndividualFairSC", "ScalableFairSC", "SpectralClustering"]

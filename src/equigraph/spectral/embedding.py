@@ -1,4 +1,4 @@
-"""The constrained spectral embedding that all spectral methods share."""
+"""The constrained spectral embedding that all spectral methods share, and the constraint F of groups."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
 from equigraph.exceptions import InfeasibleError
+from equigraph.graph.groups.sums import indicator
 from equigraph.spectral.solvers import Laplacian, smallest
 
 # Singular values below this, relative to the largest possible one, count as zero.
@@ -53,6 +54,23 @@ def constrained_embedding(
     if scale is None:
         return values * unit, vectors
     return values, vectors * (scale / np.sqrt(unit))[:, None]
+
+
+def group_constraint(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+    """Return the centred group indicators, one column dropped.
+
+    A clustering has the group shares of the population in every cluster if and only if its indicator vectors
+    are orthogonal to these columns. Groups without a node are left out; the columns of the others sum to
+    zero, hence the dropped one.
+    """
+    onehot = group_indicators(codes, n_groups)[:, :-1]
+    return onehot - onehot.mean(axis=0) if codes.size else onehot
+
+
+def group_indicators(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+    """Return one column per group that has a node; as a constraint, it also excludes the constant vector."""
+    present = np.bincount(codes, minlength=n_groups) > 0
+    return indicator((np.cumsum(present) - 1)[codes], int(present.sum())).toarray()
 
 
 def check_dimensions(n_nodes: int, n_constraints: int, n_vectors: int) -> None:

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from equigraph.graph.groups import group_means
 from equigraph.graph.groups.placement import place_isolated
-from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import group_constraint
 from equigraph.spectral.labels import embedded_labels, fill_empty, kmeans_labels, unit_rows
-from equigraph.stores import Product, product_of, single_blas_thread
+from equigraph.stores.products import Product, single_blas_thread
 
 # More vectors than are wanted make the wanted ones converge faster.
 _SPARE = 2
@@ -90,30 +90,6 @@ def _leading_vectors(
     return space @ rotation[:, ::-1][:, :n_vectors]
 
 
-def quick_fair_labels(
-    adjacency: sparse.csr_array,
-    codes: NDArray[np.intp] | None,
-    n_clusters: int,
-    *,
-    strength: float,
-    seed: int,
-) -> NDArray[np.intp]:
-    """Return what `soft_fair_labels` says, roughly, for large graphs.
-
-    The vectors are computed in single precision, at most 24 in a block: that many random mixtures of the leading
-    eigenvectors tell more clusters apart than there are mixtures. k-means sees a sample of the nodes, and the others go
-    to the nearest centre.
-    """
-    # In units of the largest weight, so that single precision holds weights of any unit.
-    largest = float(adjacency.data.max(initial=0.0)) or 1.0
-    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / largest
-    if are_few(degrees, n_clusters):
-        return soft_fair_labels(adjacency, codes, n_clusters, strength=strength, seed=seed)
-    data = (adjacency.data / largest).astype(np.float32)
-    product = product_of(sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape))
-    return labels_by_products(product, degrees, codes, n_clusters, strength=strength, seed=seed)
-
-
 def are_few(degrees: NDArray, n_clusters: int) -> bool:
     """Return whether so few nodes have an edge that samples of them are not worth it."""
     return bool(np.count_nonzero(degrees) < max(n_clusters, _FEW))
@@ -128,7 +104,12 @@ def labels_by_products(
     strength: float,
     seed: int,
 ) -> NDArray[np.intp]:
-    """Do what `quick_fair_labels` says of a graph of which only products with panels in single precision are known."""
+    """Return what `soft_fair_labels` does, roughly, for large graphs of which only products are known.
+
+    The vectors are computed in single precision, at most 24 in a block: that many random mixtures of the leading
+    eigenvectors tell more clusters apart than there are mixtures. k-means sees a sample of the nodes, and the others go
+    to the nearest centre. Weights are in units of the largest, so that single precision holds them.
+    """
     active = degrees > 0
     with single_blas_thread():
         points = _quick_vectors(product, degrees, codes if strength else None, n_clusters, strength, seed)

@@ -9,9 +9,10 @@ import math
 import os
 import shutil
 import tempfile
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from scipy import sparse
 
 from equigraph._utils.files import naming_the_path, private_folder, umask
 from equigraph.exceptions import GraphError, ParameterError, reason
-from equigraph.graph.npz_files import npy_header
+from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.sparse_arrays import check_entries, check_pointers
 
 FORMAT, VERSION = "equigraph row blocks", 1
@@ -30,6 +31,8 @@ META = "blocks.json"
 _CHUNK = 2**24
 # Rows of about this many bytes make a block, unless the caller says otherwise.
 BLOCK_BYTES = 64 * 2**20
+# A header is a Python literal, and Python 3.11 may fail with a SystemError where two threads parse such at once.
+_one_header = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -122,79 +125,63 @@ def block_cuts(
     return np.unique([0, *inner.tolist(), n_nodes]).tolist()
 
 
+@contextmanager
+def block_writer(
+    folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
+) -> Iterator[BlockWriter]:
+    """Give a writer of row blocks into a folder that appears only when all of them are there."""
+    target = check_target(folder)
+    with naming_the_path(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with private_folder(target.parent) as partial:
+            writer = BlockWriter(partial, n_nodes, cuts, dtype)
+            yield writer
+            text = json.dumps({**writer.meta, "checksum": _digest(writer.meta)}, indent=1)
+            (partial / META).write_text(text + "\n", encoding="utf-8")
+            partial.chmod(0o777 & ~umask())
+            os.replace(partial, target)
+
+
 class BlockWriter:
-    """Write row blocks in order into a folder that appears only when all of them are there."""
+    """Write row blocks in order into a folder, and note what its description has to know."""
 
-    def __init__(
-        self, folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
-    ):
-        self.target = check_target(folder)
-        self.attribute: str | None = None
-        self.named = True  # the numbers of an edge set are names
-        self._dtype = np.dtype(dtype)
-        self._n_nodes, self._cuts = n_nodes, [int(cut) for cut in cuts]
-        self._files: dict[str, dict[str, int]] = {}
-        self._number, self._n_entries, self._squares, self._total = 0, 0, 0.0, 0.0
-        self._value: float | None = 1.0
-
-    def __enter__(self) -> BlockWriter:
-        with ExitStack() as stack:
-            stack.enter_context(naming_the_path(self.target))
-            self.target.parent.mkdir(parents=True, exist_ok=True)
-            self.partial = stack.enter_context(private_folder(self.target.parent))
-            stack.push(self._move)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self._stack.__exit__(*exc)
-
-    def _move(self, kind: Any, *rest: object) -> None:
-        if kind is None:
-            _write_meta(self.partial, self._meta())
-            self.partial.chmod(0o777 & ~umask())
-            os.replace(self.partial, self.target)
+    def __init__(self, partial: Path, n_nodes: int, cuts: Sequence[int], dtype: Any):
+        self.partial = partial
+        self.meta: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_nodes": n_nodes,
+            "n_entries": 0,
+            "dtype": np.dtype(dtype).name,
+            "squared_norm": 0.0,
+            "total": 0.0,
+            "value": 1.0,
+            "attribute": None,
+            "named": True,  # the numbers of an edge set are names
+            "cuts": [int(cut) for cut in cuts],
+            "files": {},
+        }
+        self._number = 0
 
     def write(self, block: RowBlock) -> None:
         """Write the next block."""
-        self.add(self._number, save_block(self.partial, self._number, block))
+        self.add(save_block(self.partial, self._number, block))
 
-    def add(self, number: int, facts: dict[str, Any]) -> None:
-        """Register a block that `save_block` wrote into `partial`; blocks must come in order."""
-        if number != self._number:
-            raise ValueError(f"block {number} comes where block {self._number} was expected")
+    def add(self, facts: dict[str, Any]) -> None:
+        """Register the next block, which `save_block` wrote into `partial`."""
         self._number += 1
-        self._files.update(facts["files"])
-        self._n_entries += facts["n_entries"]
-        self._squares += facts["squares"]
-        self._total += facts["total"]
-        self._value = facts["value"]
+        self.meta["files"].update(facts["files"])
+        self.meta["value"] = facts["value"]
+        for name in ("n_entries", "squared_norm", "total"):
+            self.meta[name] += facts[name]
 
     def save(self, name: str, array: NDArray) -> None:
         """Write a further array, such as the groups."""
-        self._files[name] = save_array(self.partial / name, array)
+        self.meta["files"][name] = save_array(self.partial / name, array)
 
     def copy(self, path: Path) -> None:
         """Copy a further file into the folder."""
-        target = self.partial / path.name
-        shutil.copyfile(path, target)
-        self._files[path.name] = {"bytes": target.stat().st_size, "crc32": file_checksum(target)}
-
-    def _meta(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "n_nodes": self._n_nodes,
-            "n_entries": self._n_entries,
-            "dtype": self._dtype.name,
-            "squared_norm": self._squares,
-            "total": self._total,
-            "value": self._value,
-            "attribute": self.attribute,
-            "named": self.named,
-            "cuts": self._cuts,
-            "files": self._files,
-        }
+        self.meta["files"][path.name] = file_facts(shutil.copyfile(path, self.partial / path.name))
 
 
 def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
@@ -204,31 +191,28 @@ def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
     arrays += [] if block.data is None else [block.data]
     paths = block_paths(folder, number, block.data is not None)
     files = {path.name: save_array(path, array) for path, array in zip(paths, arrays, strict=True)}
-    squares, total = _sums(block)
+    weights, times = block.weights_or_value(), block.n_entries if block.data is None else 1
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(times * np.einsum("i,i->", weights, weights, dtype=np.float64))
+        total = float(times * weights.sum(dtype=np.float64))
     if not (np.isfinite(squares) and np.isfinite(total) and (squares > 0 or not block.n_entries)):
         raise GraphError(
             "The weights of the edges, or their squares, add up to what float64 cannot hold: expected weights between "
             "about 1e-150 and 1e150; give them in another unit."
         )
     value = block.value if block.data is None else None
-    return {
-        "files": files, "n_entries": block.n_entries, "squares": squares, "total": total, "value": value,
-    }  # fmt: skip
-
-
-def _sums(block: RowBlock) -> tuple[float, float]:
-    """Return the sum of the squared weights of a block, and of its weights."""
-    with np.errstate(over="ignore", under="ignore"):
-        if block.data is None:
-            value = np.float64(block.value)
-            return float(block.n_entries * value**2), float(block.n_entries * value)
-        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
-        return squares, float(block.data.sum(dtype=np.float64))
+    facts = {"n_entries": block.n_entries, "squared_norm": squares, "total": total, "value": value}
+    return {"files": files, **facts}
 
 
 def save_array(path: Path, array: NDArray) -> dict[str, int]:
     """Write an array and return length and checksum of its file."""
     np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+    return file_facts(path)
+
+
+def file_facts(path: Path) -> dict[str, int]:
+    """Return length and checksum of a file."""
     return {"bytes": path.stat().st_size, "crc32": file_checksum(path)}
 
 
@@ -261,14 +245,14 @@ def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
 def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
     """Read an array, or map it; without a check its header is believed."""
     try:
-        if check:
-            _check_header(path)
-        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+        with _one_header:
+            if check:
+                _check_header(path)
+            return np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError, TypeError, MemoryError, OverflowError) as error:
         raise GraphError(
             f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
         ) from error
-    return array
 
 
 def _check_header(path: Path) -> None:
@@ -348,11 +332,6 @@ def _is_sound(meta: dict[str, Any]) -> bool:
         return bool(whole and covers and named and weights and sums and attribute and has_names)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         return False
-
-
-def _write_meta(folder: Path, meta: dict[str, Any]) -> None:
-    text = json.dumps({**meta, "checksum": _digest(meta)}, indent=1)
-    (folder / META).write_text(text + "\n", encoding="utf-8")
 
 
 def _digest(meta: dict[str, Any]) -> str:

@@ -35,6 +35,7 @@ from equigraph.stores.block_files import (
     RowBlock,
     block_cuts,
     block_paths,
+    block_writer,
     check_block,
     check_file,
     entry_bytes,
@@ -213,19 +214,18 @@ class BlockGraph:
 
     def fingerprint(self) -> str:
         """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
-        digest = hashlib.sha256()
-        digest.update(f"indptr:{self.n_nodes + 1};".encode())
+        digest = hashlib.sha256(f"indptr:{self.n_nodes + 1};".encode())
         digest.update(np.zeros(1, dtype="<i8").data)
         start = 0
         for block in self.blocks():
             digest.update(np.ascontiguousarray(block.indptr[1:].astype(np.int64) + start, dtype="<i8").data)
             start += block.n_entries
-        digest.update(f"indices:{self.n_entries};".encode())
-        for block in self.blocks():
-            digest.update(np.ascontiguousarray(block.indices, dtype="<i8").data)
-        digest.update(f"weights:{self.n_entries};".encode())
-        for block in self.blocks():
-            digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
+        indices = (np.asarray(block.indices, dtype="<i8") for block in self.blocks())
+        weights = (np.asarray(block.weights(), dtype="<f8") for block in self.blocks())
+        for name, parts in (("indices", indices), ("weights", weights)):
+            digest.update(f"{name}:{self.n_entries};".encode())
+            for part in parts:
+                digest.update(np.ascontiguousarray(part).data)
         _hash_texts(digest, "names", self.node_names)
         hash_features(digest, self.sensitive_features)
         return digest.hexdigest()
@@ -360,15 +360,32 @@ def write_blocks(
         )
     adjacency = graph.adjacency
     cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)
-    with BlockWriter(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
+    with block_writer(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
         for block in split_rows(adjacency, cuts):
             writer.write(block)
         if not np.array_equal(graph.node_names, np.arange(graph.n_nodes)):
             _store(writer, "names", graph.node_names)
         if graph.sensitive_features is not None:
             _store(writer, "groups", graph.sensitive_features)
-        writer.attribute, writer.named = graph.attribute, graph.named
+        writer.meta.update(attribute=graph.attribute, named=graph.named)
     return open_blocks(folder)
+
+
+def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | None = None) -> dict[str, Any]:
+    """Return what `equigraph.metrics.evaluate` does of a graph in memory, by one pass over the blocks."""
+    from equigraph.metrics import evaluate
+
+    # Everything but Q only looks at labels and groups.
+    scores = evaluate(graph.without_edges(), labels, n_clusters=n_clusters)
+    names, codes = np.unique(np.asarray(labels), return_inverse=True)
+    inside, volume = 0.0, np.zeros(names.size)
+    for block in graph.in_units().blocks():
+        own, weights = np.repeat(codes[block.low : block.high], np.diff(block.indptr)), block.weights()
+        inside += float(weights[own == codes[block.indices]].sum())
+        volume += np.bincount(own, weights, minlength=names.size)
+    total = max(float(volume.sum()), np.finfo(float).tiny)
+    scores["Q"] = inside / total - float(np.square(volume / total).sum())
+    return scores
 
 
 def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
@@ -386,35 +403,26 @@ def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
     """Read what `_store` or the edges of named nodes wrote, or return None if there is nothing."""
-    if f"{name}.parquet" in files:
-        return _parquet_names(folder / f"{name}.parquet", files, n_nodes, check)
-    paths = [folder / f"{part}.npy" for part in (name, f"{name}-ends") if f"{part}.npy" in files]
+    kinds = (f"{name}.parquet", f"{name}.npy", f"{name}-ends.npy")
+    paths = [folder / kind for kind in kinds if kind in files]
     if not paths:
         return None
     if check:
         for path in paths:
             check_file(path, files[path.name])
-    values, *ends = (load_array(path, mapped=False) for path in paths)
-    if ends:
-        values = _split_text(values, ends[0])
+    if paths[0].suffix == ".parquet":
+        from equigraph.stores.edge_names import names_array
+
+        values = names_array(paths[0])
+    else:
+        values, *ends = (load_array(path, mapped=False) for path in paths)
+        if ends:
+            values = _split_text(values, ends[0])
     if values.shape != (n_nodes,) or not _are_values(values):
         raise GraphError(
             f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
         )
     return values
-
-
-def _parquet_names(path: Path, files: dict[str, dict[str, int]], n_nodes: int, check: bool) -> NDArray[Any]:
-    from equigraph.stores.edge_names import names_array
-
-    if check:
-        check_file(path, files[path.name])
-    names = names_array(path)
-    if names.shape != (n_nodes,):
-        raise GraphError(
-            f"{path} holds {names.size} names for {count(n_nodes, 'node')}: write the blocks again."
-        )
-    return names
 
 
 def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:

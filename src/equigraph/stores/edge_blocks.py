@@ -6,6 +6,7 @@ sort each block. A walk takes file by file, or block by block, so that workers o
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from collections import deque
@@ -28,15 +29,16 @@ from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 from equigraph.stores.block_files import (
     BLOCK_BYTES,
-    BlockWriter,
     RowBlock,
     block_cuts,
+    block_writer,
     check_target,
     save_block,
 )
 from equigraph.stores.blocks import BlockGraph, open_blocks
 from equigraph.stores.edge_names import (
     NAMES_FILE,
+    batches,
     collect_names,
     has_names,
     like_the_first,
@@ -45,7 +47,6 @@ from equigraph.stores.edge_names import (
 )
 
 DUPLICATES = ("error", "sum", "max", "min", "mean")
-_BATCH = 2**20
 # Nodes are counted in an array, so their numbers must be numbers, not keys of another kind.
 _MOST_NODES = 2**33
 
@@ -57,15 +58,9 @@ class EdgeColumns:
     Where ends are names, ``names`` is the file with all of them in order, once they are collected.
     """
 
-    source: str
-    target: str
+    ends: list[str]
     weight: str | None
     names: Path | None = None
-
-    @property
-    def ends(self) -> list[str]:
-        """The columns of the ends."""
-        return [self.source, self.target]
 
 
 def write_edge_blocks(
@@ -128,7 +123,7 @@ def write_edge_blocks(
     with ExitStack() as stack:
         mapped: Callable[..., Iterable[Any]] = map
         if execution is not None:
-            from equigraph.stores.distributed.clients import dask_client
+            from equigraph.stores.dask_rows import dask_client
 
             mapped = _mapping(stack.enter_context(dask_client(execution)))
         with naming_the_path(folder):
@@ -173,7 +168,7 @@ def _write_numbered(
     kind = np.dtype(fields if columns.weight is None else [*fields, ("weight", np.float64)])
     entry = index.itemsize + (0 if columns.weight is None and duplicates != "sum" else 8)
     cuts = block_cuts(np.concatenate([[0], np.cumsum(counts)]), entry, block_bytes=block_bytes)
-    with BlockWriter(folder, counts.size, cuts) as writer:
+    with block_writer(folder, counts.size, cuts) as writer:
         spill = writer.partial / "spill"
         spill.mkdir()
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
@@ -188,8 +183,8 @@ def _write_numbered(
             duplicates=duplicates,
             names=columns.names,
         )
-        for block, facts in enumerate(mapped(sort, range(len(cuts) - 1))):
-            writer.add(block, facts)
+        for facts in mapped(sort, range(len(cuts) - 1)):
+            writer.add(facts)
         shutil.rmtree(spill)
         if columns.names is not None:
             writer.copy(columns.names)
@@ -221,32 +216,26 @@ def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
         raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
     ends = end_columns(names) or (0, 1)
     place = weight_column(names, ends, weight, file.name)
-    return EdgeColumns(names[ends[0]], names[ends[1]], None if place is None else names[place])
+    return EdgeColumns([names[end] for end in ends], None if place is None else names[place])
 
 
 def read_batches(
     file: Path, columns: EdgeColumns
 ) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
     """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
-    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    ends: Iterator[list[NDArray]] = (
+        [_ends(batch.column(name), name, file, first) for name in columns.ends]
+        for first, batch in batches(file, columns.ends)
+    )
+    if columns.names is not None:
+        ends = numbered_ends(file, columns)
+    weights: Iterator[NDArray[np.float64] | None] = itertools.repeat(None)
+    if columns.weight is not None:
+        found = batches(file, [columns.weight])
+        weights = (_weights(batch.column(columns.weight), file, first) for first, batch in found)
     with like_the_first(file):
-        reader = parquet.ParquetFile(file)
-        first = 0
-        numbered = None if columns.names is None else numbered_ends(file, columns)
-        wanted = [*([] if numbered else columns.ends), *([] if columns.weight is None else [columns.weight])]
-        # Without weights a batch of names has no column left to read but its ends, which give it its length.
-        for batch in reader.iter_batches(batch_size=_BATCH, columns=wanted or columns.ends[:1]):
-            # Asked for by name: a reader returns the columns in the order of the file.
-            ends = (
-                next(numbered)
-                if numbered
-                else [_ends(batch.column(name), name, file, first) for name in columns.ends]
-            )
-            weights = None
-            if columns.weight is not None:
-                weights = _weights(batch.column(columns.weight), file, first)
-            yield ends[0], ends[1], weights
-            first += batch.num_rows
+        for (source, target), weight in zip(ends, weights, strict=False):
+            yield source, target, weight
 
 
 def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
@@ -298,8 +287,7 @@ def count_file(file: Path, columns: EdgeColumns, most: int) -> tuple[NDArray[np.
         if size > most:
             raise GraphError(f"The edge set names node {size - 1}: expected nodes below n_nodes={most}.")
         found = np.bincount(source[~loops], minlength=size) + np.bincount(target[~loops], minlength=size)
-        found[: counts.size] += counts
-        counts = found
+        counts = _padded_sum(counts, found)
     return counts, n_loops
 
 
@@ -308,13 +296,17 @@ def _counted(
 ) -> tuple[NDArray[np.int64], int]:
     counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
     for found, loops in parts:
-        if found.size > counts.size:
-            counts = np.concatenate([counts, np.zeros(found.size - counts.size, dtype=np.int64)])
-        counts[: found.size] += found
+        counts = _padded_sum(counts, found)
         n_loops += loops
     if counts.size == 0:
         raise GraphError("The edge set has no edge: expected at least one.")
     return counts, n_loops
+
+
+def _padded_sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sum of two arrays, of which the shorter one counts as if it ended with zeros."""
+    short, long = sorted((one, other), key=len)
+    return long + np.pad(short, (0, long.size - short.size))
 
 
 def scatter_file(

@@ -36,7 +36,7 @@ def has_names(file: Path, columns: EdgeColumns) -> bool:
     """Return whether the ends of an edge set are names, by the types of its first file."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     schema = parquet.read_schema(file)
-    return any(is_text(schema.field(name).type) for name in (columns.source, columns.target))
+    return any(is_text(schema.field(name).type) for name in columns.ends)
 
 
 def collect_names(
@@ -49,9 +49,7 @@ def collect_names(
     import pyarrow
     from pyarrow import parquet
 
-    known = pyarrow.array([], type=pyarrow.large_string())
-    for found in mapped(names_of_file, files, [columns] * len(files)):
-        known = pyarrow.concat_arrays([known, found]).unique()
+    known = _distinct([found] for found in mapped(names_of_file, files, [columns] * len(files)))
     known = known.take(pyarrow.compute.sort_indices(known))
     parquet.write_table(pyarrow.table({_COLUMN: known}), path)
     return len(known)
@@ -59,11 +57,16 @@ def collect_names(
 
 def names_of_file(file: Path, columns: EdgeColumns) -> Any:
     """Return the different names in a file."""
+    return _distinct(name_batches(file, columns))
+
+
+def _distinct(parts: Iterable[list[Any]]) -> Any:
+    """Return the different texts in lists of arrays."""
     import pyarrow
 
     known = pyarrow.array([], type=pyarrow.large_string())
-    for batch in name_batches(file, columns):
-        known = pyarrow.concat_arrays([known, *batch]).unique()
+    for part in parts:
+        known = pyarrow.concat_arrays([known, *part]).unique()
     return known
 
 
@@ -72,15 +75,22 @@ def like_the_first(file: Path) -> AbstractContextManager[None]:
     return only_ours(f"{file} cannot be read like the first file of the edge set", GraphError)
 
 
-def name_batches(file: Path, columns: EdgeColumns) -> Iterator[list[Any]]:
-    """Yield both columns of names of a file, some rows at a time, after a look at each."""
-    from pyarrow import parquet
-
+def batches(file: Path, columns: list[str]) -> Iterator[tuple[int, Any]]:
+    """Yield some columns of a file, some rows at a time, each with the number of its first row."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     first = 0
     with like_the_first(file):
-        for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns.ends):
-            yield [_texts(batch.column(name), name, file, first) for name in columns.ends]
+        for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns):
+            yield first, batch
             first += batch.num_rows
+
+
+def name_batches(file: Path, columns: EdgeColumns) -> Iterator[list[Any]]:
+    """Yield both columns of names of a file, some rows at a time, after a look at each."""
+    with like_the_first(file):
+        for first, batch in batches(file, columns.ends):
+            # Asked for by name: a reader returns the columns in the order of the file.
+            yield [_texts(batch.column(name), name, file, first) for name in columns.ends]
 
 
 def _texts(column: Any, name: str, file: Path, first: int) -> Any:

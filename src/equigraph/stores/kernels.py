@@ -1,4 +1,4 @@
-"""Compiled loops over the rows of a graph: products with panels, and weights between clusters.
+"""Compiled loops over the rows of a graph: products with panels, and updates of a membership.
 
 Import this module only where the loops are about to run: it loads the compiler. All loops are plain functions on arrays
 that release the interpreter's lock, so that threads, blocks on disk and workers elsewhere use the same ones. Sums are
@@ -51,15 +51,6 @@ def add_product(width):
 
 
 @compiled
-def add_pairs(starts, stops, indices, data, scale, first_column, labels, own, out):
-    """Add to ``out[a, b]`` the weight of the edges from rows of cluster a to nodes of cluster b."""
-    for row in range(starts.size):
-        for p in range(starts[row], stops[row]):
-            weight = scale if data is None else data[p]
-            out[own[row], labels[np.intp(indices[p]) - first_column]] += weight
-
-
-@compiled
 def split_points(indptr, indices, cuts, points):
     """Set ``points[p, i]`` to the first entry of row i whose column is at least ``cuts[p]``."""
     for i in range(indptr.size - 1):
@@ -68,17 +59,6 @@ def split_points(indptr, indices, cuts, points):
             while entry < indptr[i + 1] and indices[entry] < cuts[p]:
                 entry += 1
             points[p, i] = entry
-
-
-@compiled
-def weight_to_own(indptr, indices, data, low, labels):
-    """Return the weight of each node, of the rows from ``low`` on, to its own cluster."""
-    own = np.zeros(indptr.size - 1)
-    for node in range(own.size):
-        for entry in range(indptr[node], indptr[node + 1]):
-            if labels[indices[entry]] == labels[low + node]:
-                own[node] += data[entry]
-    return own
 
 
 @cache
@@ -97,10 +77,7 @@ def gram_rows(width):
 
 @cache
 def update_rows(width):
-    """Return a loop that writes the next H, of ``width`` columns, into ``out`` and adds its sums to ``totals``.
-
-    No codes mean no penalty.
-    """
+    """Return a loop that writes the next H, of ``width`` columns, into ``out`` and adds its sums to ``totals``."""
 
     @compiled
     def update(H, AH, codes, tables, floor, out, totals):
@@ -111,20 +88,18 @@ def update_rows(width):
             for a in range(right.shape[0]):
                 numerator = add_multiple(numerator, AH[row, a], load(right, a, 0, width))
                 denominator = add_multiple(denominator, H[row, a], load(middle, a, 0, width))
-            if codes is not None:
-                group = np.intp(codes[row])
-                numerator = add(numerator, load(negative, group, 0, width))
-                above = add_multiple(load(positive, group, 0, width), own[group], old)
-                denominator = add(denominator, at_least(above, H.dtype.type(0)))
+            group = np.intp(codes[row])
+            numerator = add(numerator, load(negative, group, 0, width))
+            above = add_multiple(load(positive, group, 0, width), own[group], old)
+            denominator = add(denominator, at_least(above, H.dtype.type(0)))
             ratio = divide(numerator, at_least(denominator, H.dtype.type(floor)))
             # Two square roots are several times as fast as a power.
             new = multiply(square_root(square_root(ratio)), old)
             store(out, row, 0, new)
             step, wide = widen(subtract(new, old)), widen(new)
             store(moved, 0, 0, add(load(moved, 0, 0, width), multiply(step, step)))
-            if codes is not None:
-                store(sums, group, 0, add(load(sums, group, 0, width), wide))
-                store(squares, group, 0, add(load(squares, group, 0, width), multiply(wide, wide)))
+            store(sums, group, 0, add(load(sums, group, 0, width), wide))
+            store(squares, group, 0, add(load(squares, group, 0, width), multiply(wide, wide)))
             for a in range(right.shape[0]):
                 store(HH, a, 0, add_multiple(load(HH, a, 0, width), np.float64(out[row, a]), wide))
 

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph.stores.block_files import block_cuts
 from equigraph.stores.blocks import MemoryBlocks
-from equigraph.stores.distributed.rows import RowStore
-from equigraph.stores.distributed.streamed import StreamedRows
-from equigraph.stores.panels import row_blocks
+from equigraph.stores.dask_rows import DaskRows
+from equigraph.stores.rows import StreamedRows
 from equigraph.stores.threads import most_threads
 
 # Fewer stored entries than this do not repay the time to load the compiler; fewer than that, handing them to threads.
 COMPILE_FROM, _THREADED_FROM = 30_000, 250_000
+# Work of a block of rows in memory, in stored entries; a row counts as a few. Large enough to hide what a call costs.
+_BLOCK_WORK = 2**18
 # Rows per block when a float32 panel is summed in float64: the block stays in the cache.
 _GRAM_ROWS = 8192
-
-
-class Product(Protocol):
-    """What a solver may ask of a graph: its size, its squared norm, and products with panels."""
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-
-    def __call__(self, panel: NDArray) -> NDArray:
-        """Return A times an (n_nodes, k) panel."""
-
-    def squared_norm(self) -> float:
-        """Return the sum of the squared weights of A."""
-
-    def scaled(self, factor: float) -> Self:
-        """Return the product with a multiple of A."""
 
 
 class SerialProduct:
@@ -50,11 +35,11 @@ class SerialProduct:
         return int(self.adjacency.shape[0])
 
     def __call__(self, panel: NDArray) -> NDArray:
-        """Return A times the panel."""
+        """Return A times an (n_nodes, k) panel."""
         return self.adjacency @ panel
 
     def squared_norm(self) -> float:
-        """Return the squared Frobenius norm of A, in double precision."""
+        """Return the sum of the squared weights of A, in double precision."""
         return squared_norm(self.adjacency.data)
 
     def scaled(self, factor: float) -> Self:
@@ -70,7 +55,7 @@ class StoreProduct:
     A row is always summed in the same order: the result does not depend on the number of threads or workers.
     """
 
-    def __init__(self, store: RowStore, squared_norm: float, scale: float = 1.0):
+    def __init__(self, store: StreamedRows | DaskRows, squared_norm: float, scale: float = 1.0):
         self.store, self.scale, self._squared_norm = store, scale, squared_norm
 
     @property
@@ -79,7 +64,7 @@ class StoreProduct:
         return self.store.n_nodes
 
     def __call__(self, panel: NDArray) -> NDArray:
-        """Return A times the panel, in the precision of the panel."""
+        """Return A times an (n_nodes, k) panel, in the precision of the panel."""
         dtype = np.result_type(panel.dtype, np.float32)
         self.store.place("panel", np.ascontiguousarray(panel, dtype=dtype))
         self.store.multiply("panel", "image")
@@ -98,16 +83,23 @@ class StoreProduct:
         return type(self)(self.store, self._squared_norm, self.scale * factor)
 
 
-def product_of(adjacency: sparse.csr_array) -> SerialProduct | StoreProduct:
+# What a solver may ask of a graph: its size, its squared norm, and products with panels.
+Product = SerialProduct | StoreProduct
+
+
+def product_of(adjacency: sparse.csr_array) -> Product:
     """Return the fastest product with a graph of this process."""
     return SerialProduct(adjacency) if adjacency.nnz < COMPILE_FROM else memory_product(adjacency)
 
 
 def memory_product(adjacency: sparse.csr_array, n_threads: int | None = None) -> StoreProduct:
-    """Return products by compiled loops with a graph of this process, by default by threads where it is large."""
+    """Return products by compiled loops with a graph of this process, by default by threads where it is large.
+
+    Its blocks only depend on the graph, so that sums over blocks do not depend on the number of threads.
+    """
     if n_threads is None:
         n_threads = most_threads() if adjacency.nnz >= _THREADED_FROM else 1
-    blocks = MemoryBlocks(adjacency, row_blocks(adjacency.indptr).tolist())
+    blocks = MemoryBlocks(adjacency, block_cuts(adjacency.indptr, 1, block_bytes=_BLOCK_WORK))
     return StoreProduct(StreamedRows(blocks, n_threads=n_threads), squared_norm(adjacency.data))
 
 

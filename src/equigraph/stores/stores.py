@@ -9,7 +9,11 @@ from typing import Any
 from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance
 from equigraph.graph import Graph
 from equigraph.stores.blocks import BlockGraph
-from equigraph.stores.distributed import RowStore, StreamedRows
+from equigraph.stores.dask_rows import DaskRows, dask_client
+from equigraph.stores.rows import StreamedRows
+
+# A graph in row blocks, with panels that have one row per node, wherever both live.
+RowStore = StreamedRows | DaskRows
 
 
 class _Address(Choice):
@@ -42,8 +46,6 @@ def n_entries_of(graph: Graph | BlockGraph) -> int:
 def check_scheduler(execution: Any) -> None:
     """Raise ParameterError if no scheduler answers at an address, also where a graph is too small to need one."""
     if isinstance(execution, str) and execution != "dask":
-        from equigraph.stores.distributed.clients import dask_client
-
         with dask_client(execution):
             pass
 
@@ -52,16 +54,14 @@ def check_scheduler(execution: Any) -> None:
 def open_store(graph: Graph | BlockGraph, execution: Any) -> Iterator[RowStore]:
     """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go."""
     with ExitStack() as stack:
-        store: Any
+        store: RowStore
         if execution is None:
             assert isinstance(graph, BlockGraph)
             store = StreamedRows(graph.in_units())
         else:
-            from equigraph.stores.distributed.clients import dask_client
-            from equigraph.stores.distributed.dask_rows import DaskRows
-
             client = stack.enter_context(dask_client(execution))
-            rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
-            store = DaskRows(client, rows)
+            store = DaskRows(
+                client, graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
+            )
         stack.callback(store.close)
         yield store

@@ -12,8 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
 from equigraph.analysis.choosing import StabilityRow, recommend
-from equigraph.analysis.choosing.runs import without_edges
-from equigraph.analysis.choosing.votes import consensus, mean_agreement
+from equigraph.analysis.choosing.runs import consensus, mean_agreement, without_edges
 from equigraph.exceptions import GraphError, InfeasibleError, ParameterError
 
 
@@ -64,42 +63,34 @@ def test_a_consensus_does_not_empty_a_cluster():
     assert np.unique(consensus(found, 2).consensus).size == 2
 
 
-def row(k, seeds, removals, objective):
-    return StabilityRow(k, seeds_ari=seeds, removals_ari=removals, objective=objective, Q=objective)
-
-
-def test_the_recommended_number_is_stable_and_good():
-    rows = [
-        row(2, 1.0, 0.5, 0.3),
-        row(3, 1.0, 0.95, 0.4),
-        row(4, 0.97, 0.93, 0.6),
-        row(5, 0.95, 0.92, 0.5995),
-    ]
-    number, words, plausible = recommend(rows, "Q")
-    assert number == 4
-    assert "3, 4 and 5 are about as stable as any, and of these Q is highest here" in words
-    assert "cannot be told from 5" in words
-    assert plausible == (4, 5)
-
-
-def test_the_objective_alone_is_told_where_it_says_something_else():
-    rows = [row(2, 0.9, 0.9, 0.3), row(3, 0.6, 0.4, 0.5)]
-    number, words, plausible = recommend(rows, "Q")
-    assert (number, plausible) == (2, (2,))
-    assert "Q alone would take 3 (0.500 instead of 0.300), on which fits agree by 0.40" in words
-
-
-def test_nothing_is_recommended_where_nothing_is_stable():
-    number, words, _ = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.4, 0.3, 0.4)], "Q")
-    assert number is None
-    assert "does not say how many" in words
-
-
-def test_an_unclear_answer_and_an_edge_are_said():
-    number, words, _ = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.6, 0.6, 0.4)], "Q")
-    assert number == 3
-    assert "no clear answer" in words
-    assert "largest number tried" in words
+@pytest.mark.parametrize(
+    ("rows", "number", "plausible", "said"),
+    [
+        (
+            [(2, 1.0, 0.5, 0.3), (3, 1.0, 0.95, 0.4), (4, 0.97, 0.93, 0.6), (5, 0.95, 0.92, 0.5995)],
+            4,
+            (4, 5),
+            [
+                "3, 4 and 5 are about as stable as any, and of these Q is highest here",
+                "cannot be told from 5",
+            ],
+        ),
+        (
+            [(2, 0.9, 0.9, 0.3), (3, 0.6, 0.4, 0.5)],
+            2,
+            (2,),
+            ["Q alone would take 3 (0.500 instead of 0.300), on which fits agree by 0.40"],
+        ),
+        ([(2, 0.3, 0.2, 0.3), (3, 0.4, 0.3, 0.4)], None, (), ["does not say how many"]),
+        ([(2, 0.3, 0.2, 0.3), (3, 0.6, 0.6, 0.4)], 3, (3,), ["no clear answer", "largest number tried"]),
+    ],
+)
+def test_the_recommended_number_is_stable_and_good(rows, number, plausible, said):
+    found = recommend(
+        [StabilityRow(k, seeds_ari=a, removals_ari=b, objective=value) for k, a, b, value in rows], "Q"
+    )
+    assert (found.number, found.plausible) == (number, plausible)
+    assert all(words in found.reason for words in said)
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.analysis.explanation.node import explain_node
-from equigraph.analysis.explanation.pair import explain_pair
+from equigraph.analysis.explanation.explain import explain_node, explain_pair
 from equigraph.analysis.explanation.subject import Aim, Subject
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.groups import encode_groups

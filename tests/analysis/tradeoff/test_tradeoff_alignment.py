@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from equigraph._utils.numbering import number_by_size
 from equigraph.analysis.tradeoff import align_labels
 from equigraph.analysis.tradeoff.alignment import align_all
-from equigraph.analysis.tradeoff.found import best_restart, typical_restart
+from equigraph.analysis.tradeoff.runs import best_restart, typical_restart
 
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
 
@@ -55,4 +55,10 @@ def test_which_restart_stands_for_a_point():
     assert best_restart(scores, 0.2, "NB") == 2
     assert best_restart(scores, 1.0, "NB") == 2  # equally fair: the more cohesive
     assert best_restart([{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.5}], 0.5, "NB") == 1  # 0.35 against 0.40
+    scores = [{"Q": 0.1, "NB": 1.0}, {"Q": 0.3, "NB": 0.991}, {"Q": 0.5, "NB": 0.98}]
+    assert [best_restart(scores, f, "NB") for f in (0.0, 0.99, 1.0)] == [
+        2,
+        0,
+        1,
+    ]  # at 1 the notion counts up to .01
     assert typical_restart([{"Q": 0.0, "B": 0.0}, {"Q": 0.4, "B": 0.5}, {"Q": 1.0, "B": 1.0}], "B") == 1

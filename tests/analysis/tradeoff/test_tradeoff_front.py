@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
-from equigraph.analysis.tradeoff.found import best_restart
-from equigraph.analysis.tradeoff.front import evenly_spaced, front_in_order, passing_weights
+from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.graph import Graph
 
@@ -189,13 +188,6 @@ def test_values_or_a_number_of_points(planted):
         eg.tradeoff_curve(planted, estimator=SHORT, n_points=1)
     louvain = eg.tradeoff_curve(planted, estimator=eg.FairLouvain(4), n_points=3, random_state=0)
     assert louvain.fairness.tolist() == [0, 0.5, 1]
-
-
-def test_at_1_the_best_restart_is_the_most_cohesive_within_the_tolerance():
-    scores = [{"Q": 0.1, "NB": 1.0}, {"Q": 0.3, "NB": 0.991}, {"Q": 0.5, "NB": 0.98}]
-    assert best_restart(scores, 1.0, "NB") == 1
-    assert best_restart(scores, 0.99, "NB") == 0  # below 1 the weighted sum counts
-    assert best_restart(scores, 0.0, "NB") == 2
 
 
 @given(PAIRS)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equigraph as eg
-from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
-from equigraph.analysis.tradeoff.selection import intersection, min_max
+from equigraph.analysis.tradeoff.selection import hypervolume, intersection, min_max, pareto_front
 from equigraph.exceptions import InfeasibleError, ParameterError
 
 GRID = st.integers(0, 6).map(lambda i: i / 4)
@@ -33,36 +32,41 @@ def test_points_carry_their_status_and_no_rule_picks_one_that_diverged(tmp_path)
         lost.select("intersection")
 
 
-@pytest.mark.parametrize(
-    ("quality", "fair", "expected"),
-    [
-        ([1.0, 0.9, 0.5, 0.0], [0.0, 0.2, 0.6, 1.0], 2),  # crossing between 1 and 2, nearer to 2
-        ([1.0, 0.6, 0.1, 0.0], [0.0, 0.5, 0.8, 1.0], 1),  # the same, nearer to 1
-        ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4], 1),  # exactly at a point, after scaling
-        ([1.0, 0.75, 0.25, 0.0], [0.0, 0.25, 0.75, 1.0], 1),  # equal gaps on both sides: the lower value
-        ([1.0, 0.6, 0.4, 0.6, 0.0], [0.0, 0.5, 0.6, 0.5, 1.0], 1),  # three crossings: the first
-        ([0.3, 0.3, 0.3], [0.0, 0.5, 1.0], 2),  # Q costs nothing: the fairest
-        ([1.0, 0.5, 0.0], [0.3, 0.3, 0.3], 0),  # fairness cannot be had: the most cohesive
-        ([0.3, 0.3], [0.3, 0.3], 0),
-        ([0.4], [0.5], 0),
-    ],
-)
-def test_intersection(make_curve, quality, fair, expected):
-    curve = make_curve(quality, fair)
-    assert curve.select("intersection") is curve.points[expected]
+INTERSECTIONS = [
+    ([1.0, 0.9, 0.5, 0.0], [0.0, 0.2, 0.6, 1.0], 2),  # crossing between 1 and 2, nearer to 2
+    ([1.0, 0.6, 0.1, 0.0], [0.0, 0.5, 0.8, 1.0], 1),  # the same, nearer to 1
+    ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4], 1),  # exactly at a point, after scaling
+    ([1.0, 0.75, 0.25, 0.0], [0.0, 0.25, 0.75, 1.0], 1),  # equal gaps on both sides: the lower value
+    ([1.0, 0.6, 0.4, 0.6, 0.0], [0.0, 0.5, 0.6, 0.5, 1.0], 1),  # three crossings: the first
+    ([0.3, 0.3, 0.3], [0.0, 0.5, 1.0], 2),  # Q costs nothing: the fairest
+    ([1.0, 0.5, 0.0], [0.3, 0.3, 0.3], 0),  # fairness cannot be had: the most cohesive
+    ([0.3, 0.3], [0.3, 0.3], 0),
+    ([0.4], [0.5], 0),
+    # Lines that only touch.
+    ([0.0, 1.0, 0.5], [0.0, 0.8, 0.3], 1),  # both rise together: not where both are lowest
+    ([1.0, 0.8, 0.5, 0.0], [0.9, 0.5, 0.3, 0.0], 0),  # both fall together
+    ([0.2, 0.4, 0.4], [0.2, 0.4, 0.4], 1),
+]
+KNEES = [
+    ([1.0, 0.9, 0.5, 0.0], [0.0, 0.8, 0.9, 1.0], 1),
+    ([1.0, 0.9, 0.9, 0.0], [0.0, 0.8, 0.8, 1.0], 1),  # equal points: the lower value
+    ([1.0, 0.1, 0.5, 0.0], [0.0, 0.7, 0.5, 1.0], 0),  # a front that sags: an end
+    ([1.0, 0.9, 0.2, 0.0], [0.0, 0.2, 0.9, 1.0], 1),  # distances 0.1 and 0.1: the lower value
+    ([1.0, 0.6, 0.95, 0.0], [0.0, 0.9, 0.1, 1.0], 1),  # not in the order of the dial
+    ([0.5, 0.6, 0.5], [0.2, 0.9, 0.8], 1),  # one point dominates all
+    ([0.3, 0.3, 0.3], [0.0, 0.5, 1.0], 2),
+    ([1.0, 0.5, 0.0], [0.3, 0.3, 0.3], 0),
+    ([0.4], [0.5], 0),
+]
 
 
 @pytest.mark.parametrize(
-    ("quality", "fair", "expected"),
-    [
-        ([0.0, 1.0, 0.5], [0.0, 0.8, 0.3], 1),  # both rise together: not where both are lowest
-        ([1.0, 0.8, 0.5, 0.0], [0.9, 0.5, 0.3, 0.0], 0),  # both fall together
-        ([0.2, 0.4, 0.4], [0.2, 0.4, 0.4], 1),
-    ],
+    ("rule", "quality", "fair", "expected"),
+    [*(("intersection", *one) for one in INTERSECTIONS), *(("knee", *one) for one in KNEES)],
 )
-def test_intersection_of_lines_that_only_touch(make_curve, quality, fair, expected):
+def test_intersection_and_knee(make_curve, rule, quality, fair, expected):
     curve = make_curve(quality, fair)
-    assert curve.select("intersection") is curve.points[expected]
+    assert curve.select(rule) is curve.points[expected]
 
 
 @given(POINTS)
@@ -86,25 +90,6 @@ def test_product_counts_losses_in_proportion(make_curve):
     assert curve.select("product") is curve.points[3]
     assert curve.select("knee") is curve.points[1]
     assert make_curve([-0.1, -0.2], [-0.5, -0.9]).select("product").fairness == 0
-
-
-@pytest.mark.parametrize(
-    ("quality", "fair", "expected"),
-    [
-        ([1.0, 0.9, 0.5, 0.0], [0.0, 0.8, 0.9, 1.0], 1),
-        ([1.0, 0.9, 0.9, 0.0], [0.0, 0.8, 0.8, 1.0], 1),  # equal points: the lower value
-        ([1.0, 0.1, 0.5, 0.0], [0.0, 0.7, 0.5, 1.0], 0),  # a front that sags: an end
-        ([1.0, 0.9, 0.2, 0.0], [0.0, 0.2, 0.9, 1.0], 1),  # distances 0.1 and 0.1: the lower value
-        ([1.0, 0.6, 0.95, 0.0], [0.0, 0.9, 0.1, 1.0], 1),  # not in the order of the dial
-        ([0.5, 0.6, 0.5], [0.2, 0.9, 0.8], 1),  # one point dominates all
-        ([0.3, 0.3, 0.3], [0.0, 0.5, 1.0], 2),
-        ([1.0, 0.5, 0.0], [0.3, 0.3, 0.3], 0),
-        ([0.4], [0.5], 0),
-    ],
-)
-def test_knee(make_curve, quality, fair, expected):
-    curve = make_curve(quality, fair)
-    assert curve.select("knee") is curve.points[expected]
 
 
 def test_min_fairness_takes_the_best_quality_that_reaches_it(make_curve):

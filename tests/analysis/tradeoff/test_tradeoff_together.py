@@ -9,7 +9,7 @@ from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.analysis.tradeoff.runs import Sweep, _solve_together
 from equigraph.factorization.penalties import GraphPenalty
 from equigraph.graph import Graph
-from equigraph.stores import StoreProduct, product_of
+from equigraph.stores.products import StoreProduct, product_of
 
 VALUES = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 

@@ -69,12 +69,6 @@ def test_options_reach_the_estimator(run, option, expected):
     assert {name: parameters[name] for name in expected} == expected
 
 
-def test_time_limit_of_a_method_that_cannot_stop(run):
-    answer = run("cluster", "dataset:classroom", "-k", 3, "-m", "random", "--time-limit", 1)
-    assert answer.exit_code == 2
-    assert "takes no --time-limit" in answer.stderr
-
-
 def test_without_groups(run, files):
     answer = run("cluster", files / "friends.csv", "-k", 3, "-m", "nmtf")
     assert answer.exit_code == 0

@@ -60,6 +60,8 @@ ROOM = "dataset:classroom"
         (["cluster", ROOM, "-k", "3", "--sizes", "a,b"], "is not two numbers"),
         (["cluster", ROOM, "-k", "3", "--shares", "gender"], "is not ATTRIBUTE=0.1"),
         (["cluster", ROOM, "-k", "3", "--price"], "--price is for rules"),
+        (["cluster", ROOM, "-k", "3", "--parquet"], "--parquet needs a folder"),
+        (["cluster", ROOM, "-k", "3", "-m", "random", "--time-limit", "1"], "takes no --time-limit"),
         (["cluster", ROOM, "-k", "3", "--n-clusters", "4"], "-k or --n-clusters is given twice"),
         (["cluster", ROOM, "--seed", "1", "--seed", "1"], "--seed is given twice"),
         (["cluster", ROOM, "--header", "--no-header"], "--header or --no-header is given twice"),

@@ -72,34 +72,31 @@ def test_workers_and_a_scheduler(run, scheduler, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "sc"], "this method needs the graph in memory"),
-        (["-m", "sc", "--workers", 2], "runs in this process only"),
-        (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "contradict each other"),
-        (["--execution", "dask", "--workers", 2], "--execution contradicts"),
-        (["--header"], "--header has no meaning here"),
-        (["--attribute", "g"], "--attribute has no meaning here"),
-        (["--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
+        (["blocks", "-m", "sc"], "this method needs the graph in memory"),
+        (["blocks", "-m", "sc", "--workers", 2], "runs in this process only"),
+        (["blocks", "--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "contradict each other"),
+        (["blocks", "--execution", "dask", "--workers", 2], "--execution contradicts"),
+        (["blocks", "--header"], "--header has no meaning here"),
+        (["blocks", "--attribute", "g"], "--attribute has no meaning here"),
+        (["blocks", "--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
+        (["blocks", "--plot", "-o", "out"], "need the graph in memory"),
+        (
+            ["blocks", "--groups", "few.csv", "--missing", "drop", "--node-column", "node"],
+            "can neither be dropped nor added",
+        ),
+        (["edges", "--weight", 2], "not its number"),
     ],
 )
 def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, arguments, message):
     if "Dask" in message:
         pytest.importorskip("distributed")
-    monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
-    answer = run("cluster", folder / "blocks", "-k", 3, *arguments)
+    monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
+    monkeypatch.chdir(folder)
+    (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
+    answer = run("cluster", *arguments, "-k", 3)
     assert answer.exit_code == 2
     assert message in answer.stderr
-
-
-def test_pictures_need_memory_and_nodes_cannot_be_dropped(run, folder):
-    answer = run("cluster", folder / "blocks", "-k", 3, "--plot", "-o", folder / "out")
-    assert answer.exit_code == 2
-    assert "need the graph in memory" in answer.stderr
     assert not (folder / "out").exists()
-    (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
-    groups = ["--groups", folder / "few.csv", "--missing", "drop", "--node-column", "node"]
-    answer = run("cluster", folder / "blocks", "-k", 3, *groups)
-    assert answer.exit_code == 2
-    assert "can neither be dropped nor added" in answer.stderr
 
 
 def test_a_page_about_blocks_says_what_it_leaves_out(run, folder):
@@ -140,9 +137,3 @@ def test_named_edges_and_labels_as_parquet(run, graph, folder):
     answer = run("cluster", folder / "named", *groups, *settings, "--force")
     assert answer.exit_code == 0, answer.stderr
     assert not (folder / "out" / "labels.parquet").exists()
-
-
-def test_a_parquet_folder_takes_weights_by_name_only(run, folder):
-    answer = run("cluster", folder / "edges", "-k", 3, "--weight", 2)
-    assert answer.exit_code == 2
-    assert "not its number" in answer.stderr

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment
-from tests.apps.reproduction.conftest import TINY
+from tests.apps.reproduction.conftest import ENVIRONMENT, TINY
 
 pytest.importorskip("matplotlib")
 
@@ -75,9 +75,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
         f"import sys; sys.argv = ['equigraph', 'reproduce', 'tiny', '-o', {str(tmp_path / 'out')!r}]\n"
         "main()\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(TINY)}
     process = subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     end = time.monotonic() + 60
     while not list(tmp_path.glob("0.*")):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from equigraph.apps.explore.examples import classroom
+from equigraph.apps.explore.people import classroom
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")

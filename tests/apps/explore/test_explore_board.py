@@ -12,9 +12,8 @@ from equigraph.apps.classes import load_division
 from equigraph.apps.classes.divide import divide
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore import persistence, read_board
-from equigraph.apps.explore.examples import school
 from equigraph.apps.explore.files import WRITERS
-from equigraph.apps.explore.people import BLANK, BoardPeople
+from equigraph.apps.explore.people import BLANK, BoardPeople, school
 from equigraph.apps.explore.scoring import kept, reasons, rule_states, scores
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import (
@@ -38,9 +37,10 @@ def year():
 
 def test_scores_are_those_of_the_metrics(year):
     rng = np.random.default_rng(0)
+    step = replace(first_step(year, 3), attributes=("Gender", "Special needs"))
     for _ in range(20):
         labels = np.concatenate((np.arange(3), rng.integers(0, 3, year.n_people - 3)))
-        found = scores(year, labels, ("Gender", "Special needs"), 3)
+        found = scores(year, replace(step, labels=labels))
         for name, value in found["even_by_attribute"].items():
             values = np.array(year.attributes[name])
             known = values != BLANK
@@ -73,17 +73,17 @@ def test_rules_are_judged_by_the_oracle(year):
 
 
 def test_a_link_without_direction_is_one_friendship(room, labelled):
-    found = scores(room, labelled.labels, ("gender",), 3)
+    found = scores(room, labelled)
     assert found["wished"] == room.adjacency.nnz // 2
     assert 2 * found["kept"] == kept(room, labelled.labels).sum()
 
 
 def test_reasons_are_what_moving_would_do(room, labelled):
     who = 4
-    before = scores(room, labelled.labels, labelled.attributes, 3)
+    before = scores(room, labelled)
     for option in reasons(room, labelled, who)["options"]:
         moved = act(room, labelled, {"do": "move", "who": who, "to": option["cluster"]})
-        after = scores(room, moved.labels, moved.attributes, 3)
+        after = scores(room, moved)
         assert option["kept"] == after["kept"] - before["kept"]
         assert option["even"] == pytest.approx(after["even"] - before["even"])
 
@@ -234,11 +234,10 @@ def test_every_rule_has_a_price_and_none_is_negative(room, labelled):
 
 
 def test_board_and_command_divide_alike():
-    from equigraph.apps.explore.examples import school_roster
     from equigraph.apps.explore.tasks import first_labels
 
-    roster = school_roster(36)
-    year = BoardPeople.of_roster(roster, "school")
+    year = school(36)
+    roster = year.roster
     step = first_step(year, 3)
     found = first_labels(year, step, lambda progress: None)
     division = divide(roster, 3)
@@ -300,7 +299,7 @@ def test_who_leaves_takes_their_rules_along(year, room, labelled, directed):
 
 
 def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people():
-    from equigraph.apps.explore.tasks import failure, first_labels
+    from equigraph.apps.explore.tasks import conflict, first_labels
 
     names = tuple("ABCDEFGHIJKL")
     people = BoardPeople.of_roster(
@@ -313,14 +312,16 @@ def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people():
     assert found["labels"].size == people.n_people
     assert found["given_up"] == (Apart(pair),)
     session = Session(people, step, keep=False)
-    session.labels_found(found["labels"], "first", session.step, changes=session.given_up(found["given_up"]))
+    session.labels_found(
+        step, with_labels(step, found["labels"], "first"), session.given_up(found["given_up"])
+    )
     (change,) = session.state()["changes"]
     assert (change["kind"], change["rule"]["names"]) == ("conflict", list(pair))
     assert [rule["broken"] for rule in session.state()["rules"]].count(0) == len(step.rules) - 1
-    refused = failure(ConflictError("x", (Apart(pair), Fixed(pair[0], 1))), {"people": people, "step": step})
-    assert step.clusters[1] in refused["error"]
-    assert not re.search(r"\bnode|cluster", refused["error"])
-    assert [rule["kind"] for rule in refused["rules"]] == ["apart", "fixed"]
+    refused = conflict(ConflictError("x", (Apart(pair), Fixed(pair[0], 1))), people, step)
+    assert step.clusters[1] in str(refused)
+    assert not re.search(r"\bnode|cluster", str(refused))
+    assert [rule["kind"] for rule in refused.values["rules"]] == ["apart", "fixed"]
 
 
 def test_the_files_of_a_board_speak_of_people(year, tmp_path):

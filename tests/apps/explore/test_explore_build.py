@@ -2,11 +2,15 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from equigraph.apps.explore.errors import _SENTENCES
+from equigraph.rules.rules import KINDS
 
 WEB = Path(__file__).parents[3] / "web"
 STATIC = Path(__file__).parents[3] / "src/equigraph/apps/explore/static"
@@ -47,3 +51,14 @@ def test_every_package_has_its_licence():
     for name in ("sigma", "graphology", "events"):
         assert f"\n{name} " in f"\n{text}"
     assert text.count("Permission is hereby granted") >= 3
+
+
+def test_every_rule_and_refusal_has_words_in_every_language():
+    english, german = (WEB / "src/strings.ts").read_text(encoding="utf-8").split("const de: Words")
+    own = {"conflict"}  # has its own words
+    said_as_it_is = {"bad-rule", "unreadable"}  # in English they are the sentence of the library
+    for words, codes in (
+        (english, {*KINDS, *_SENTENCES} - own - said_as_it_is),
+        (german, {*KINDS, *_SENTENCES} - own),
+    ):
+        assert codes <= set(re.findall(r'^    "?([\w-]+)"?: \(', words, re.MULTILINE))

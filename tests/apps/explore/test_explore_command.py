@@ -1,19 +1,19 @@
 """``equigraph explore`` as a process: how it starts, ends, and finds again what was kept."""
 
-import http.client
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from equigraph.apps.cli.app import app
 from equigraph.apps.explore.files import WRITERS
+from tests.apps.explore.conftest import ask
 
 
 @contextmanager
@@ -27,32 +27,22 @@ def _process(folder, *arguments):
         assert process.stdout is not None
         match = re.search(r"http://127\.0\.0\.1:(\d+)/enter\?token=(\S+)", process.stdout.readline())
         assert match is not None
-        yield process, int(match[1]), match[2]
+        yield process, SimpleNamespace(port=int(match[1]), token=match[2])
     finally:
         process.kill()
         process.communicate()
 
 
-def _ask(port, token, path, content=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-    body = None if content is None else json.dumps(content)
-    connection.request("GET" if content is None else "POST", path, body, headers)
-    answer = json.loads(connection.getresponse().read())
-    connection.close()
-    return answer
-
-
 def test_a_board_survives_that_its_server_is_killed(room, labelled, tmp_path):
     saved = tmp_path / "room.board.json"
     WRITERS["board.json"](room, labelled, saved)
-    with _process(tmp_path / "kept", str(saved)) as (process, port, token):
-        _ask(port, token, "/api/act", {"do": "move", "who": 0, "to": 2})
-        left = _ask(port, token, "/api/act", {"do": "lock", "who": 5})
+    with _process(tmp_path / "kept", str(saved)) as (process, running):
+        ask(running, "/api/act", {"do": "move", "who": 0, "to": 2})
+        _, left = ask(running, "/api/act", {"do": "lock", "who": 5})
         process.send_signal(signal.SIGKILL)
         process.wait(10)
-    with _process(tmp_path / "kept") as (process, port, token):
-        board = _ask(port, token, "/api/board")
+    with _process(tmp_path / "kept") as (process, running):
+        _, board = ask(running, "/api/board")
         assert board["restored"]
         for key in ("labels", "locked", "rules", "clusters"):
             assert board["state"][key] == left[key]

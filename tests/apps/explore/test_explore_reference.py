@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from equigraph.apps.explore.app import Explorer
-from equigraph.apps.explore.examples import EXAMPLES
 from equigraph.apps.explore.files import WRITERS, drawn_graph
 from equigraph.apps.explore.jobs import Job
+from equigraph.apps.explore.people import EXAMPLES
 from equigraph.apps.explore.scoring import reasons, rule_states
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import ACTIONS

@@ -9,8 +9,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.apps.report import wording
-from equigraph.apps.report.baseline import aligned
-from equigraph.apps.report.findings import of_result
+from equigraph.apps.report.findings import aligned, of_result
 from equigraph.graph import Graph
 from equigraph.metrics import composition
 from tests.apps.report.conftest import as_result, make_large

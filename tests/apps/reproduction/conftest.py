@@ -1,8 +1,12 @@
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 TINY = Path(__file__).parent / "tiny"
+# Of another process that runs tiny cells.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TINY), *filter(None, sys.path)])}
 
 
 @pytest.fixture

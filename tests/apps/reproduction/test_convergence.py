@@ -8,11 +8,11 @@ import pytest
 from equigraph import NMTF, IFairNMTF
 from equigraph.apps.reproduction import convergence
 from equigraph.apps.reproduction.cells import Settings
-from equigraph.apps.reproduction.networks import load_network
+from equigraph.apps.reproduction.scoring import load_network
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.starts import svd_start
-from equigraph.stores import product_of
+from equigraph.stores.products import product_of
 from tests.reference.dense import contrastive_laplacian, objective
 
 
@@ -25,11 +25,10 @@ def outcome(data_dir):
     }
 
 
-@pytest.mark.parametrize("network", ["diaries"])
-def test_last_values_against_dense_losses(outcome, network):
+def test_last_values_against_dense_losses(outcome):
     _, results = outcome
-    traced = results[f"convergence-{network}-0-3"]
-    graph = load_network(network).graph
+    traced = results["convergence-diaries-0-3"]
+    graph = load_network("diaries").graph
     dense = graph.adjacency.toarray()
     laplacian = contrastive_laplacian(graph.sensitive_features, self_pairs=True)
     common = {"n_clusters": 5, "tol": 0, "random_state": 1}
@@ -76,7 +75,7 @@ class _Counted:
 @pytest.mark.parametrize("solve", [multiplicative_updates, coordinate_descent])
 def test_an_iteration_is_a_pass_and_both_keep_a_diagonal_interaction(solve, data_dir):
     adjacency = load_network("drugnet").graph.adjacency
-    H, W = svd_start(adjacency, 5, np.random.default_rng(0))
+    H, W = svd_start(product_of(adjacency), 5, np.random.default_rng(0))
     product = _Counted(product_of(adjacency))
     factors = solve(product, H, W, max_iter=40, tol=0)
     assert product.n_products == factors.n_iter + 1 == 41

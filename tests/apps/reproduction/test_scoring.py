@@ -2,15 +2,14 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.apps.reproduction import networks, scoring
-from equigraph.apps.reproduction.networks import REAL, load_network
-from equigraph.apps.reproduction.scoring import crossing, score_method
+from equigraph.apps.reproduction import scoring
+from equigraph.apps.reproduction.scoring import REAL, crossing, load_network, score_method
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let the smallest block model have 200 nodes, in this process."""
-    monkeypatch.setitem(networks._SBM_NODES, "sbm-2k", 200)
+    monkeypatch.setitem(scoring.SBM, "sbm-2k", 200)
     load_network.cache_clear()
     yield
     load_network.cache_clear()

@@ -11,19 +11,15 @@ from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.toys import tradeoff_toy
 
 
-def _outcome(seed):
-    settings = Settings(quick=True, seed=seed)
+@pytest.fixture(scope="module")
+def outcome():
+    settings = Settings(quick=True)
     cells = figure.cells(settings)
     return settings, {cell.key: json.loads(json.dumps(figure.fit_toy(**cell.arguments))) for cell in cells}
 
 
-@pytest.fixture(scope="module")
-def outcome():
-    return _outcome(0)
-
-
-def _check_tradeoff(results):
-    runs = [run for result in results.values() for run in result["runs"]]
+def test_fairness_rises_and_modularity_falls(outcome):
+    runs = [run for result in outcome[1].values() for run in result["runs"]]
     assert len(runs) == 3 * 3 * 5
     names = ("Q", "min_balance", "NB")
     means = np.array([figure._means(runs, weight, names) for weight in figure.WEIGHTS.values()])
@@ -37,10 +33,6 @@ def _check_tradeoff(results):
     assert shown[0]["Q"] > shown[1]["Q"] > shown[2]["Q"]
     assert shown[0]["min_balance"] < shown[1]["min_balance"] < shown[2]["min_balance"]
     assert len({run["seed"] for run in shown}) == 1
-
-
-def test_fairness_rises_and_modularity_falls(outcome):
-    _check_tradeoff(outcome[1])
 
 
 def test_scores_belong_to_the_labels(outcome):

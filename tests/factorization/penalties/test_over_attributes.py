@@ -8,7 +8,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.factorization.coordinate import group_table
 from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter, over_attributes
 from equigraph.graph.groups import encode_attributes
-from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import group_constraint
 from equigraph.stores.blocks import write_blocks
 
 pytestmark = [

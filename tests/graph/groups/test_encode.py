@@ -1,12 +1,10 @@
-"""Sensitive features of every kind become the same codes."""
+"""Sensitive features of every kind become the same codes, and numbers become bins."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from equigraph.exceptions import GroupsError
-from equigraph.graph.groups import contingency_table, encode_groups, group_means, group_sums
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.groups.encode import bin_groups, encode_groups, mean_gap
 from tests.optional import optional
 
 pa = optional("pyarrow")
@@ -65,23 +63,6 @@ def test_length_is_checked():
         encode_groups([1, 2], n_nodes=3)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-5, 5)), min_size=1))
-def test_tables_against_loops(rows):
-    labels, codes, values = (np.array(column) for column in zip(*rows, strict=True))
-    table = contingency_table(labels, codes, 4, 3)
-    sums = group_sums(values[:, None], codes, 3)
-    for cluster in range(4):
-        for group in range(3):
-            assert table[cluster, group] == sum((a, b) == (cluster, group) for a, b, _ in rows)
-    for group in range(3):
-        members = [value for _, b, value in rows if b == group]
-        assert sums[group, 0] == pytest.approx(sum(members), abs=1e-12)
-    present = np.unique(codes)
-    compact = np.searchsorted(present, codes)
-    means = group_means(values[:, None], compact, present.size)
-    assert means[:, 0] == pytest.approx([values[codes == g].mean() for g in present], abs=1e-12)
-
-
 @pytest.mark.parametrize("absent", [lambda: None, lambda: float("nan"), lambda: pd.NA])
 def test_ignored_values_have_no_group(absent):
     groups = encode_groups(["b", absent(), "a", "b", None], missing="ignore")
@@ -99,3 +80,107 @@ def test_masked_values_are_missing():
         encode_groups(masked)
     bare = encode_groups(np.ma.masked_array([2, 1, 2]))
     assert (bare.codes.tolist(), bare.names.tolist(), bare.names.dtype.kind) == ([1, 0, 1], [1, 2], "i")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "n_bins", "codes", "names"),
+    [
+        ([7, 9, 8, 12, 11, 10], 3, [0, 1, 0, 2, 2, 1], ["7 to 8", "9 to 10", "11 to 12"]),
+        (["7", "9.5", 8], 3, [0, 2, 1], ["7", "8", "9.5"]),
+        # Equal numbers share a bin, and the border is where the count below is nearest to a half.
+        ([1, 1, 1, 2, 3], 2, [0, 0, 0, 1, 1], ["1", "2 to 3"]),
+        ([1, 2, 3, 3, 3], 2, [0, 0, 1, 1, 1], ["1 to 2", "3"]),
+        ([1, 2], 9, [0, 1], ["1", "2"]),
+        ([5, 5], 2, [0, 0], ["5"]),
+        ([1234567.4, -1e-9], 2, [1, 0], ["-1e-09", "1.23457e+06"]),
+    ],
+)
+def test_bins(values, n_bins, codes, names):
+    groups = bin_groups(values, n_bins)
+    assert groups.codes.tolist() == codes
+    assert groups.names.tolist() == names
+    assert groups.numbers.tolist() == [float(value) for value in values]
+
+
+def test_missing_numbers():
+    groups = bin_groups([3, None, 1, NAN], 2, missing="ignore")
+    assert groups.codes.tolist() == [1, -1, 0, -1]
+    np.testing.assert_array_equal(groups.numbers, [3, NAN, 1, NAN])
+    with pytest.raises(GroupsError, match="1 of 2"):
+        bin_groups([3, None], 2)
+    with pytest.raises(GroupsError, match="missing"):
+        bin_groups([None, None], 2)
+
+
+@pytest.mark.parametrize("bins", [True, 1, 0, 2.0, "2", None])
+def test_wrong_numbers_of_bins(bins):
+    with pytest.raises(ParameterError, match=rf"^bins must be whole numbers of at least 2; got {bins!r}\.$"):
+        bin_groups([1, 2], bins)
+    assert bin_groups([1, 2], np.int8(2)).n_groups == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "message"),
+    [
+        ([1, "old"], "age", r"^The attribute 'age' has the value 'old', which is no number: bins are for numbers.$"),
+        (["1", "y"], None, r"^The sensitive feature has the value 'y', which is no number"),
+        ([1, float("inf")], None, r"^An infinite number belongs to no bin: expected finite numbers\.$"),
+    ],
+)  # fmt: skip
+def test_wrong_numbers(values, name, message):
+    with pytest.raises(GroupsError, match=message):
+        bin_groups(np.array(values, dtype=object), 2, name=name)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "labels", "n_clusters", "gap"),
+    [
+        ([1, 3, 5, 7], [0, 0, 1, 1], 2, 4),
+        ([1, 3, NAN, 7], [0, 0, 1, 1], 4, 5),  # two clusters are empty, a number is missing
+        ([NAN, 3, NAN, 7], [0, 1, 2, 1], 3, 0),
+        ([NAN, NAN], [0, 1], 2, 0),
+        ([4, 4], [0, 1], 2, 0),
+    ],
+)
+def test_gap_of_means(numbers, labels, n_clusters, gap):
+    numbers = np.array(numbers, dtype=float)
+    known = numbers[np.isfinite(numbers)]
+    found = mean_gap(numbers, np.array(labels), n_clusters)
+    assert found == pytest.approx((gap, gap / known.std() if gap else 0.0))
+    assert all(type(value) is float for value in found)
+
+
+def naive_bins(numbers, n_bins):
+    """Put numbers into bins one by one: every border goes where the number of smaller ones is nearest to its share."""
+    values = sorted(set(numbers))
+    borders = set()
+    for k in range(1, n_bins):
+        sizes = [
+            (abs(sum(one <= value for one in numbers) - len(numbers) * k / n_bins), value)
+            for value in values[:-1]
+        ]
+        borders.add(min(sizes)[1])
+    return [sum(border < value for border in borders) for value in numbers]
+
+
+def test_quantile_bins_agree_with_a_loop():
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        numbers = rng.integers(0, 12, size=int(rng.integers(5, 40))).astype(float)
+        n_bins = int(rng.integers(2, 6))
+        assert bin_groups(numbers, n_bins).codes.tolist() == naive_bins(numbers.tolist(), n_bins)
+
+
+def test_gap_of_means_agrees_with_a_loop():
+    rng = np.random.default_rng(2)
+    numbers, labels = rng.normal(size=50), rng.integers(4, size=50)
+    numbers[3] = np.nan
+    known = ~np.isnan(numbers)
+    means = [numbers[known & (labels == one)].mean() for one in range(4)]
+    gap, in_sd = mean_gap(numbers, labels, 5)
+    assert gap == pytest.approx(max(means) - min(means))
+    assert in_sd == pytest.approx(gap / numbers[known].std())
+    assert mean_gap(np.ones(3), np.array([0, 1, 1]), 2) == (0.0, 0.0)

@@ -5,7 +5,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import NumericGroupsWarning, OwnGroupsWarning, SmallGroupWarning
-from equigraph.graph.groups.remarks import ungrouped_sentence
+from equigraph.graph.groups.encode import ungrouped_sentence
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from equigraph.graph.groups.sums import contingency_table, group_means, group_sums, indicator
 
@@ -44,3 +46,20 @@ def test_contingency_table_of_nothing_and_of_more_cells_than_a_small_integer_cou
     assert contingency_table(np.array([], int), np.array([], int), 2, 2).tolist() == [[0, 0], [0, 0]]
     labels, codes = np.array([15], dtype=np.int8), np.array([19], dtype=np.int8)
     assert contingency_table(labels, codes, 16, 20)[15, 19] == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-5, 5)), min_size=1))
+def test_tables_against_loops(rows):
+    labels, codes, values = (np.array(column) for column in zip(*rows, strict=True))
+    table = contingency_table(labels, codes, 4, 3)
+    sums = group_sums(values[:, None], codes, 3)
+    for cluster in range(4):
+        for group in range(3):
+            assert table[cluster, group] == sum((a, b) == (cluster, group) for a, b, _ in rows)
+    for group in range(3):
+        members = [value for _, b, value in rows if b == group]
+        assert sums[group, 0] == pytest.approx(sum(members), abs=1e-12)
+    present = np.unique(codes)
+    compact = np.searchsorted(present, codes)
+    means = group_means(values[:, None], compact, present.size)
+    assert means[:, 0] == pytest.approx([values[codes == g].mean() for g in present], abs=1e-12)

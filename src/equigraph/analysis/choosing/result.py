@@ -260,6 +260,7 @@ class Stability(Tabular):
         table = self.table()
         cells = zip(*(column.tolist() for column in table.values()), strict=True)
         rows = [dict(zip(table, map(plain, row), strict=True)) for row in cells]
+        names = ("n_seeds", "n_removals", "removed", "seed", "stopped")
         return {
             "recommended": self.recommended,
             "plausible": list(self.plausible),
@@ -267,11 +268,7 @@ class Stability(Tabular):
             "method": self.method,
             "aim": self.aim,
             "n_nodes": int(self.node_names.size),
-            "n_seeds": self.n_seeds,
-            "n_removals": self.n_removals,
-            "removed": self.removed,
-            "seed": self.seed,
-            "stopped": self.stopped,
+            **{name: getattr(self, name) for name in names},
             "rows": [{**row, "error": one.error} for row, one in zip(rows, self.rows, strict=True)],
         }
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,12 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph.analysis.choosing.result import Stability, StabilityRow
-from equigraph.analysis.choosing.votes import consensus, mean_agreement
+from equigraph.analysis.tradeoff.alignment import align_labels
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, NotFoundError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.metrics import modularity_score
+from equigraph.metrics import adjusted_rand_score, modularity_score, normalized_mutual_info_score
 from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
 
@@ -31,6 +31,10 @@ from equigraph.metrics.notions import get_notion
 _EFFORT = 0.1
 # Methods whose dial weighs Q against a notion.
 _DIALS = ("FairPartition", "FairLouvain")
+# How often a consensus is made anew from the votes.
+_ROUNDS = 20
+
+Labels = NDArray[np.intp]
 
 
 def stability(
@@ -251,3 +255,61 @@ def _aim_in_words(estimator: Any, graph: Graph) -> str:
     dial = _dial_of(estimator) if graph.attributes is not None else 0.0
     measure = get_notion(getattr(estimator, "notion", "normalized")).measure
     return f"{1 - dial:g} Q + {dial:g} {measure}" if dial else "Q"
+
+
+def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float]:
+    """Return the mean adjusted Rand index and mean NMI over pairs of clusterings; NaN where there is no pair."""
+    scores = [(adjusted_rand_score(*pair), normalized_mutual_info_score(*pair)) for pair in pairs]
+    ari, nmi = np.mean(scores, axis=0) if scores else (np.nan, np.nan)
+    return float(ari), float(nmi)
+
+
+class Consensus(NamedTuple):
+    """What most clusterings say."""
+
+    consensus: Labels  # the cluster that most put a node into, after their clusters are numbered alike
+    sure: NDArray[np.float64]  # the share of them that does
+    second: Labels  # the cluster with the second most votes; that of the consensus where they all agree
+
+
+def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
+    """Return the clusters that most of several clusterings have.
+
+    It starts from the one that agrees best with all others. All are numbered like it, every node goes where most put it
+    (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last labels
+    with all of them are kept.
+    """
+    reference = np.asarray(labelings[_medoid(labelings)], dtype=np.intp)
+    nodes = np.arange(reference.size)
+    votes = _votes(labelings, reference, n_clusters)
+    for _ in range(_ROUNDS):
+        # Half a vote for where a node is now, so that ties change nothing.
+        favoured = votes.copy()
+        favoured[nodes, reference] += 0.5
+        winner = favoured.argmax(axis=1)
+        if np.array_equal(winner, reference) or np.unique(winner).size < np.unique(reference).size:
+            break
+        reference = winner
+        votes = _votes(labelings, reference, n_clusters)
+    sure = votes[nodes, reference] / len(labelings)
+    votes[nodes, reference] = -1
+    second = np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), reference)
+    return Consensus(reference, sure, second)
+
+
+def _votes(labelings: Sequence[Labels], reference: Labels, n_clusters: int) -> NDArray[np.float64]:
+    votes = np.zeros((reference.size, n_clusters), dtype=np.float64)
+    nodes = np.arange(reference.size)
+    for labels in labelings:
+        votes[nodes, align_labels(labels, reference, n_clusters)] += 1
+    return votes
+
+
+def _medoid(labelings: Sequence[Labels]) -> int:
+    """Return which clustering agrees best with the others; the first among equals."""
+    totals = np.zeros(len(labelings))
+    for (i, one), (j, other) in combinations(enumerate(labelings), 2):
+        value = adjusted_rand_score(one, other)
+        totals[i] += value
+        totals[j] += value
+    return int(np.argmax(totals))

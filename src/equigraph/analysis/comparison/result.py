@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -13,10 +13,17 @@ import numpy as np
 from equigraph._utils.files import write_text
 from equigraph._utils.notebook import page_of, text_table
 from equigraph._utils.parameters import Real, check_known, check_parameters
-from equigraph._utils.records import frame_of, framed, write_csv
+from equigraph._utils.records import frame_of, framed, plain, write_csv
 from equigraph._utils.text import count, did_you_mean, latex, listed
-from equigraph.analysis.comparison.rows import CONFIDENCE, FACTS, ComparedGraph, ComparisonRow, Spread
-from equigraph.analysis.comparison.significance import interval, paired_tests
+from equigraph.analysis.comparison.rows import (
+    CONFIDENCE,
+    FACTS,
+    ComparedGraph,
+    ComparisonRow,
+    Spread,
+    interval,
+    paired_tests,
+)
 from equigraph.exceptions import ParameterError
 from equigraph.graph.names import object_array
 from equigraph.metrics.scores import COMPARED, FURTHER, SCORES
@@ -269,13 +276,13 @@ class Comparison:
 
     def content(self) -> dict[str, Any]:
         """Return what `to_json` keeps."""
-        content: dict[str, Any] = _lists(asdict(self))
+        content: dict[str, Any] = plain(asdict(self))
         return content
 
     def summary(self) -> dict[str, Any]:
         """Return graphs, seeds, the rows of `table` and those per seed, ready for JSON."""
         content = {name: value for name, value in self.content().items() if name != "rows"}
-        return {**content, "rows": _lists(self.table()), "fits": _lists(self.table(per_seed=True))}
+        return {**content, "rows": plain(self.table()), "fits": plain(self.table(per_seed=True))}
 
     def to_markdown(self, path: str | os.PathLike[str]) -> None:
         """Write a Markdown table; errors and notes are listed below it."""
@@ -435,10 +442,3 @@ class Comparison:
 
 def _called(row: ComparisonRow) -> str:
     return f"{row.graph}, {row.method}" if row.graph else row.method
-
-
-def _lists(value: Any) -> Any:
-    """Return tuples as lists, as JSON has them."""
-    if isinstance(value, Mapping):
-        return {name: _lists(one) for name, one in value.items()}
-    return [_lists(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -1,33 +1,41 @@
-"""Run methods on one graph or several, each with several seeds."""
+"""Run methods on one graph or several, each with several seeds: methods by name and estimators of one's own."""
 
 from __future__ import annotations
 
+import inspect
+import numbers
+import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from equigraph._utils.callbacks import Callbacks, Notifier, Watched
-from equigraph._utils.parameters import Integer, check_parameters
+from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
-from equigraph._utils.text import GIVE_GROUPS, counted, listed, one_line
-from equigraph.analysis.comparison.candidates import (
-    Candidate,
-    Metrics,
-    candidates_of,
-    fit,
-    same_without_fairness,
-    tuned,
-)
+from equigraph._utils.text import GIVE_GROUPS, counted, did_you_mean, listed, one_line
 from equigraph.analysis.comparison.result import Comparison
-from equigraph.analysis.comparison.rows import ComparedGraph, ComparisonRow, Fit
+from equigraph.analysis.comparison.rows import ComparedGraph, ComparisonRow, Fit, finite
+from equigraph.base import GraphClusterer
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.methods import METHODS
+from equigraph.methods import METHODS, get_method
+from equigraph.metrics import adjusted_rand_score, evaluate
 from equigraph.metrics.agreement import seed_stability
+from equigraph.metrics.scores import COMPARED, FURTHER, SCORES
+
+Metric = Callable[[Graph, NDArray[Any]], float | None]
+# Where a dial has no upper end, its values are tried by powers of ten.
+_TRIED_WEIGHTS = (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+_TRIED_SHARES = 11
+# Methods that are fair by construction, and what they are without: the class, and what must be the same.
+_TWINS = {"FairSC": "SpectralClustering", "ScalableFairSC": "SpectralClustering"}
 
 
 def compare(
@@ -116,7 +124,7 @@ def compare(
         check_parameters("compare", {"n_clusters": Integer(low=2)}, {"n_clusters": number})
     check_parameters("compare", {"n_seeds": Integer(low=1)}, {"n_seeds": n_seeds})
     scored = Metrics.of(metrics)
-    chosen = candidates_of(METHODS if methods is None else methods, fairness)
+    chosen = candidates_of(list(METHODS) if methods is None else methods, fairness)
     for name, graph in named.items():
         if tune and graph.sensitive_features is None:
             raise ParameterError(
@@ -185,15 +193,13 @@ class _GraphRuns:
             warnings.simplefilter("always", UserWarning)
             try:
                 self._call(entry, 0)
-                if self.tune and entry.fairness is None:
-                    entry = tuned(entry, self.graph, self.n_clusters, self.seeds[0])
+                if self.tune and entry.fairness is None and entry.has_dial:
+                    entry = self._tuned(entry)
                 labels, fits, stop = self._fits(entry)
                 dial = entry.fairness if entry.has_dial else None
                 row = replace(row, fits=fits, stability=seed_stability(labels), fairness=dial)
                 if not stop:
-                    remark = same_without_fairness(
-                        entry, self.graph, self.n_clusters, self.seeds[0], labels[0]
-                    )
+                    remark = self._same_without_fairness(entry, labels[0])
             # One method's failure, whatever it is, must not lose the rows of the others.
             except Exception as error:
                 row = replace(row, error=one_line(error), bad_input=isinstance(error, InputError))
@@ -205,11 +211,11 @@ class _GraphRuns:
         """Fit with one seed after the other; also return whether a callback wants to stop."""
         found: list[NDArray[Any]] = []
         fits: list[Fit] = []
-        for step, seed in enumerate(self.seeds, start=1):
-            labels, one = fit(entry, self.graph, self.n_clusters, seed, self._watch(entry, step - 1))
+        for step, seed in enumerate(self.seeds):
+            labels, one = self._fit(entry, seed, self._watch(entry, step))
             found.append(labels)
             fits.append(replace(one, scores=self.metrics.scores(self.graph, labels)))
-            if self._call(entry, step) or one.status == "stopped":
+            if self._call(entry, step + 1) or one.status == "stopped":
                 return found, tuple(fits), True
         return found, tuple(fits), False
 
@@ -220,3 +226,189 @@ class _GraphRuns:
     def _watch(self, entry: Candidate, done: int) -> Watched | None:
         """Return what lets the callbacks stop a fit halfway; they are not called for stages of the fit itself."""
         return Watched(lambda progress: self._call(entry, done)) if self.notify.callbacks else None
+
+    def _fit(self, entry: Candidate, seed: int, watch: Watched | None = None) -> tuple[NDArray[Any], Fit]:
+        """Fit once; return the labels, and all but the scores of the fit."""
+        model = entry.make(n_clusters=self.n_clusters, random_state=seed, callbacks=watch)
+        start, ours = time.perf_counter(), isinstance(model, GraphClusterer)
+        if ours:
+            model.fit(self.graph)
+        else:
+            wanted = "sensitive_features" in inspect.signature(model.fit).parameters and self.graph.features
+            groups = {"sensitive_features": self.graph.sensitive_features} if wanted else {}
+            model.fit(self.graph.adjacency, **groups)
+        seconds = time.perf_counter() - start
+        labels = np.asarray(model.labels_)
+        # Empty clusters are counted where the estimator is one of ours.
+        sizes = np.unique(labels, return_counts=True)[1]
+        if ours:
+            sizes = np.bincount(labels, minlength=model.membership_.shape[1])
+        status = "stopped" if watch is not None and watch.stopped else getattr(model, "status_", None)
+        return labels, Fit(seed, {}, tuple(sizes.tolist()), seconds, status)
+
+    def _first_labels(self, entry: Candidate) -> NDArray[Any]:
+        """Return the labels of the first seed, without the warnings."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._fit(entry, self.seeds[0])[0]
+
+    def _tuned(self, entry: Candidate) -> Candidate:
+        """Return the same with the value of its dial for which Q times NB is largest."""
+        constraint = getattr(entry.make(), "_parameters", {}).get("fairness")
+        bounded = isinstance(constraint, Real) and constraint.high == 1
+        values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
+        tried = [replace(entry, fairness=value) for value in values]
+        scores = [evaluate(self.graph, self._first_labels(one)) for one in tried]
+        return tried[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]
+
+    def _same_without_fairness(self, entry: Candidate, labels: NDArray[Any]) -> str:
+        """Say that the labels are those of the same method without fairness, where they are; nothing otherwise."""
+        model = entry.make(n_clusters=self.n_clusters)
+        kind = type(model).__name__
+        if self.graph.sensitive_features is None:
+            return ""
+        if kind in _TWINS:
+            from equigraph.spectral import SpectralClustering
+
+            normalized = getattr(model, "normalized", True)
+            plain = SpectralClustering(normalized=normalized, row_normalize=model.row_normalize)
+            twin, called = Candidate(kind, plain), _TWINS[kind]
+        elif getattr(model, "fairness", None):
+            twin, called = replace(entry, fairness=0.0), f"{kind} without fairness"
+        else:
+            return ""
+        same = adjusted_rand_score(labels, self._first_labels(twin)) == 1.0
+        seed = self.seeds[0]
+        return f"The clusters of seed {seed} are those of {called}: fairness changed nothing." if same else ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method or an estimator under the name of its row."""
+
+    name: str
+    source: Any  # the name of a method, or an estimator of the user's, which is copied for every fit
+    fairness: float | None = None  # its dial; None leaves it as it is
+
+    def make(self, **wanted: Any) -> Any:
+        """Return a new estimator; of what is wanted those parameters are set that it has."""
+        base = get_method(self.source).load()() if isinstance(self.source, str) else clone(self.source)
+        known = base.get_params(deep=False)
+        chosen = {"fairness": self.fairness, **wanted}
+        return base.set_params(
+            **{name: value for name, value in chosen.items() if name in known and value is not None}
+        )
+
+    @property
+    def has_dial(self) -> bool:
+        """Whether there is a dial; a method that cannot be imported tells so in its row."""
+        try:
+            return "fairness" in self.make().get_params(deep=False)
+        except ImportError:
+            return True
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Scores of a comparison: those of `evaluate`, and functions of the graph and the labels."""
+
+    shown: tuple[str, ...] = COMPARED
+    own: Mapping[str, Metric] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, metrics: Any) -> Self:
+        """Return the metrics that were asked for: none, a name or function, several of them, or a mapping to them."""
+        if metrics is None:
+            return cls()
+        given = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
+        pairs = given.items() if isinstance(given, Mapping) else [(_metric_name(one), one) for one in given]
+        own: dict[str, Metric] = {}
+        shown: list[str] = []
+        for name, one in pairs:
+            if not isinstance(name, str) or name in shown or (name in SCORES and name != one):
+                raise ParameterError(
+                    f"metrics has the name {name!r}, which is taken or no text: give another."
+                )
+            shown.append(name)
+            if callable(one):
+                own[name] = one
+            elif name not in SCORES:
+                own[name] = partial(_score, _checked_metric(one))
+        if not shown:
+            raise ParameterError(
+                "metrics is empty: give the name of a score, or leave it out for the usual ones."
+            )
+        return cls(tuple(shown), own)
+
+    def scores(self, graph: Graph, labels: NDArray[Any]) -> dict[str, float | None]:
+        """Return all scores of a clustering; None where one is not a finite number."""
+        found: dict[str, Any] = dict(evaluate(graph, labels))
+        for name, function in self.own.items():
+            found[name] = function(graph, labels)
+            if not isinstance(found[name], (numbers.Real, type(None))):
+                raise ParameterError(f"The metric {name!r} returned {found[name]!r}: expected a number.")
+        return {name: finite(value) for name, value in found.items()}
+
+
+def _metric_name(metric: Any) -> Any:
+    return getattr(metric, "__name__", type(metric).__name__) if callable(metric) else metric
+
+
+def _checked_metric(name: Any) -> str:
+    known = (*SCORES, *FURTHER)
+    if name not in known:
+        raise ParameterError(
+            f"There is no metric {name!r}{did_you_mean(name, known)}: expected some of {', '.join(known)}, or "
+            "functions of the graph and the labels."
+        )
+    return str(name)
+
+
+def _score(name: str, graph: Graph, labels: NDArray[Any]) -> float | None:
+    """Return one score of `evaluate`; None for a fairness score of a graph without groups."""
+    return evaluate(graph, labels, further=[name] if name in FURTHER else ()).get(name)
+
+
+def candidates_of(methods: Any, fairness: float | Mapping[str, float] | None) -> tuple[Candidate, ...]:
+    """Return what is compared, each under a name of its own."""
+    found: dict[str, Any] = {}
+    if isinstance(methods, Mapping):
+        for name, one in methods.items():
+            if not isinstance(name, str) or not name:
+                raise ParameterError(f"methods has the name {name!r}: expected a text.")
+            found[name] = get_method(one).name if isinstance(one, str) else _checked(one)
+    else:
+        for one in [methods] if isinstance(methods, str) else methods:
+            source = get_method(one).name if isinstance(one, str) else _checked(one)
+            name = source if isinstance(source, str) else type(source).__name__
+            numbered = [name, *(f"{name} ({i})" for i in range(2, len(found) + 3))]
+            found[next(name for name in numbered if name not in found)] = source
+    if not found:
+        raise ParameterError(
+            "methods is empty: give the name of a method or an estimator, or leave it out for all."
+        )
+    return tuple(_with_dial(Candidate(name, one), fairness, list(found)) for name, one in found.items())
+
+
+def _checked(estimator: Any) -> Any:
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params")):
+        raise ParameterError(
+            f"{estimator!r} cannot be compared: expected the name of a method, or an instance of an estimator with fit "
+            "and get_params, such as NMTF()."
+        )
+    return estimator
+
+
+def _with_dial(entry: Candidate, fairness: float | Mapping[str, float] | None, names: list[str]) -> Candidate:
+    if isinstance(fairness, Mapping):
+        strangers = [name for name in fairness if name not in names]
+        if strangers:
+            raise ParameterError(
+                f"fairness names {strangers[0]!r}, which is not compared; the methods are {', '.join(names)}."
+            )
+        if entry.name in fairness and not entry.has_dial:
+            raise ParameterError(f"fairness names {entry.name!r}, which has no such dial: leave it out.")
+        fairness = fairness.get(entry.name)
+    elif not isinstance(entry.source, str):
+        fairness = None  # whoever brings an estimator has set its dial
+    return entry if fairness is None else replace(entry, fairness=float(fairness))

@@ -14,8 +14,13 @@ from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import Groups, contingency_table
 from equigraph.graph.names import NodePlaces, name_text
-from equigraph.metrics.notions import NORMALIZED, Notion
+from equigraph.metrics._table import read_nodes
+from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion
+from equigraph.results.features import graph_of
 from equigraph.rules import Facts, Rules, Violation, violations
+
+# Methods whose dial weighs Q against a notion; that of a factorisation weighs something else.
+_DIALS = ("FairPartition", "FairLouvain", "refine_labels")
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,8 @@ class Subject:
 
     def node(self, name: Any) -> int:
         """Return the place of a node; names are compared by their text."""
-        return self._places.of(name, "There is no node {}", ", or the numbers of two clusters")
-
-    @cached_property
-    def _places(self) -> NodePlaces:
-        return NodePlaces(self.graph.node_names)
+        places = NodePlaces(self.graph.node_names)
+        return places.of(name, "There is no node {}", ", or the numbers of two clusters")
 
     def cluster(self, number: Any) -> int:
         """Return the number of a cluster, or say that there is none of that number."""
@@ -112,6 +114,11 @@ class Subject:
         """Return the nodes that one is linked to, and the weights."""
         part = slice(*self.graph.adjacency.indptr[node : node + 2].tolist())
         return self.graph.adjacency.indices[part], self.graph.adjacency.data[part]
+
+    def weight(self, one: int, other: int) -> float:
+        """Return the sum of the stored entries between the members of two clusters."""
+        part = self.graph.adjacency[np.flatnonzero(self.labels == one)]
+        return float(part.data[self.labels[part.indices] == other].sum(dtype=np.float64))
 
     def move_modularity(self, node: int) -> NDArray[np.float64]:
         """Return what moving one node to each cluster adds to Q; 0 for its own."""
@@ -156,18 +163,18 @@ class Subject:
         return gains
 
     @cached_property
-    def _facts(self) -> Facts:
-        return Facts(self.graph, self.sensitive_features)
-
-    @cached_property
     def broken(self) -> tuple[Violation, ...]:
         """Violations of the rules."""
         return self._violations(self.labels, self.n_clusters)
 
+    @cached_property
+    def _facts(self) -> Facts:
+        return Facts(self.graph, self.sensitive_features)
+
     def _violations(self, labels: NDArray[np.intp], n_clusters: int | None) -> tuple[Violation, ...]:
         if self.rules is None:
             return ()
-        return tuple(violations(self.rules.items, self._facts, labels, None, n_clusters))
+        return tuple(violations(self.rules, self._facts, labels, None, n_clusters))
 
     def rules_after(
         self, labels: NDArray[np.intp], n_clusters: int | None
@@ -206,3 +213,28 @@ def _moved(
     gains = sums / np.maximum(masses, 1) - total / max(mass, 1)
     gains[own] = 0.0
     return gains
+
+
+def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
+    """Return what is explained of a result: its graph, what its method climbed, and the rules it was made under."""
+    known, parameters = graph_of(result, graph), result.parameters
+    attributes = read_nodes(known).attributes(sensitive_features, known.attribute)
+    weights = {}
+    if attributes is not None:
+        weights = dict(zip(attributes.names, attributes.weights.tolist(), strict=True))
+    aim = Aim(
+        notion=NOTIONS.get(str(parameters.get("notion")), NORMALIZED),
+        fairness=parameters.get("fairness") if result.method in _DIALS else None,
+        at_least=parameters.get("at_least"),
+        weights=weights,
+    )
+    given = parameters.get("rules") if rules is None else rules
+    return Subject(
+        graph=known,
+        labels=result.labels,
+        n_clusters=result.n_clusters,
+        attributes={} if attributes is None else attributes.groups,
+        aim=aim,
+        rules=Rules.from_dict(given) if isinstance(given, Mapping) else given,
+        sensitive_features=sensitive_features,
+    )

@@ -1,10 +1,9 @@
 """The trade-off curve: what a sweep of the fairness dial gives, and which of its points to take."""
 
 from equigraph.analysis.tradeoff.alignment import align_labels
+from equigraph.analysis.tradeoff.contents import TradeoffPoint
 from equigraph.analysis.tradeoff.curve import TradeoffCurve
-from equigraph.analysis.tradeoff.curves import TradeoffCurves
-from equigraph.analysis.tradeoff.point import TradeoffPoint
-from equigraph.analysis.tradeoff.sweep import tradeoff_curve
+from equigraph.analysis.tradeoff.sweep import TradeoffCurves, tradeoff_curve
 
 __all__ = [
     "TradeoffCurve", "TradeoffCurves", "TradeoffPoint", "align_labels", "tradeoff_curve",

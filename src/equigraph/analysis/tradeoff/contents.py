@@ -1,43 +1,88 @@
-"""Files of a curve: what its folder holds, and the curve that is read back from it."""
+"""Points of a curve, and the files of a curve: what its folder holds, and the curve that is read back from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.analysis.tradeoff.point import TradeoffPoint, index_of
+from equigraph._utils.records import plain
 from equigraph.exceptions import InputError
 from equigraph.metrics.notions import get_notion
 from equigraph.results.contents import LABELS, Parameters, Source, labels_table
-from equigraph.results.features import AttributeEntry, group_columns, stored_features
-from equigraph.results.formats import Stored
+from equigraph.results.features import AttributeEntry, stored_features
+from equigraph.results.formats import Stored, decode
 from equigraph.results.persistence import Contents
 
 KIND = "curve"
 CURVE, TABLE = "curve.json", "curve.csv"
 CURVE_FILES = (TABLE, CURVE, LABELS)
+DIVERGED = "diverged"
 
 
-class PointEntries(TypedDict):
-    """Entries of curve.json for a point; its labels stand apart."""
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeoffPoint:
+    """Labels on a curve: those of one value of the dial, or some that nothing found dominates.
+
+    Attributes
+    ----------
+    fairness : float
+        Value of the dial; for labels that were not searched for at one, the value at which a dial that is turned up
+        passes them (see `passing_weights`).
+    labels : ndarray of shape (n_nodes,)
+        Cluster of each node; clusters have the number that they have at the point before.
+    sizes : ndarray of shape (n_clusters,)
+        Nodes of each cluster; 0 for an empty one.
+    scores : dict
+        Q, B, NB, min_balance, rho and n_nonempty of these labels (and the measure of the notion, if it is none
+        of these).
+    means, spreads : dict
+        Mean and standard deviation of the scores over the restarts; a single one has spread NaN.
+    stability : float
+        Mean adjusted Rand index over all pairs of restarts: 1 when all give the same clusters; NaN for one.
+    seed : int
+        Seed of the restart that the labels are from.
+    n_restarts : int
+        Number of restarts.
+    status : str or None
+        How the fit ended that the labels are from, as in `ClusteringResult`: "converged", "max_iter", "stopped" or
+        "diverged"; None where the method has no status.
+    """
 
     fairness: float
+    labels: NDArray[np.intp]
     sizes: NDArray[np.intp]
-    scores: dict[str, float]
-    means: dict[str, float]
-    spreads: dict[str, float]
+    scores: Mapping[str, float]
+    means: Mapping[str, float]
+    spreads: Mapping[str, float]
     stability: float
     seed: int
     n_restarts: int
-    status: NotRequired[str | None]
+    status: str | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but the labels, ready for JSON."""
+        return {name: plain(value) for name, value in vars(self).items() if name != "labels"}
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB"))
+        found = int(self.scores["n_nonempty"])
+        asked = "" if found == self.sizes.size else f" of {self.sizes.size}"
+        diverged = ", diverged" if self.status == DIVERGED else ""
+        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {found}{asked} clusters{diverged})"
 
 
-class FrontEntries(PointEntries):
-    """Entries of curve.json for a point of the front."""
+def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | None:
+    """Return the place of a point among others, None if it is none of them."""
+    return next((i for i, one in enumerate(points) if one is point), None)
+
+
+class FrontEntries(TypedDict):
+    """Entry of curve.json for a point of the front, beside those of the point."""
 
     point: int | None  # its place among the points of the curve, None if it is none of them
 
@@ -58,7 +103,7 @@ class CurveEntries(TypedDict):
     attributes: NotRequired[list[AttributeEntry]]
     notion: str
     spacing: Literal["dial", "reached"]
-    points: list[PointEntries]
+    points: list[dict[str, Any]]
     front: list[FrontEntries]
     parameters: Parameters
     seeds: tuple[int, ...]
@@ -68,8 +113,8 @@ class CurveEntries(TypedDict):
     input_hash: str
     source: Source | None
     nodes: list[str]
-    labels: list[NDArray[np.intp]]
-    front_labels: list[NDArray[np.intp] | None]
+    labels: list[Any]
+    front_labels: list[Any]
     recommended: NotRequired[Recommended]
 
 
@@ -82,32 +127,31 @@ def contents_of(curve: Any, point: TradeoffPoint, **further: Any) -> Contents:
     return {
         TABLE: table_of(curve),
         CURVE: {**json_of(curve), **recommended},
-        LABELS: labels_of(curve, point),
+        LABELS: curve.labels_table(point),
     }
-
-
-def labels_of(curve: Any, point: TradeoffPoint) -> dict[str, NDArray]:
-    """Return the columns node, cluster and group of one point."""
-    return {"node": curve.node_names, "cluster": point.labels, **group_columns(curve)}
 
 
 def table_of(curve: Any) -> dict[str, NDArray]:
     """Return one row per point; see `TradeoffCurve.table`."""
-    points, names = curve.points, list(curve.points[0].scores)
-    columns: dict[str, list[Any]] = {"fairness": [point.fairness for point in points]}
-    columns |= {name: [point.scores[name] for point in points] for name in names}
-    for name in names:
-        columns[f"{name}_mean"] = [point.means[name] for point in points]
-        columns[f"{name}_std"] = [point.spreads[name] for point in points]
-    columns["stability"] = [point.stability for point in points]
-    columns["sizes"] = [" ".join(map(str, point.sizes.tolist())) for point in points]
-    columns["seed"] = [point.seed for point in points]
-    columns["n_restarts"] = [point.n_restarts for point in points]
-    columns["status"] = [point.status or "" for point in points]
     # A point that is as good as one of the front is on it, though it is another object.
     pairs = {_pair(point, curve.measure) for point in curve.front}
-    columns["on_front"] = [_pair(point, curve.measure) in pairs for point in points]
-    return {name: np.array(column) for name, column in columns.items()}
+    rows = []
+    for point in curve.points:
+        row: dict[str, Any] = {"fairness": point.fairness, **point.scores}
+        for name in point.scores:
+            row |= {f"{name}_mean": point.means[name], f"{name}_std": point.spreads[name]}
+        rows.append(
+            {
+                **row,
+                "stability": point.stability,
+                "sizes": " ".join(map(str, point.sizes.tolist())),
+                "seed": point.seed,
+                "n_restarts": point.n_restarts,
+                "status": point.status or "",
+                "on_front": _pair(point, curve.measure) in pairs,
+            }
+        )
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def _pair(point: TradeoffPoint, measure: str) -> tuple[float, float]:
@@ -152,21 +196,27 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
             raise InputError(f"{path} has {n_labels} labelings for {len(entries[name])} {name}.")
     if entries["nodes"] != [str(name) for name in columns["node"].tolist()]:
         raise InputError(f"{path} and {LABELS} name different nodes: the two files are of different curves.")
-    names = set(entries["points"][0]["scores"])
-    if not {"Q", "B", "NB", "n_nonempty", get_notion(entries["notion"]).measure} <= names:
-        raise InputError(f"{path} has points without Q, B, NB, n_nonempty or the measure of the notion.")
     points = tuple(
-        _point(one, labels, names, entries, path)
+        _point(one, labels, entries["n_nodes"], path)
         for one, labels in zip(entries["points"], entries["labels"], strict=True)
     )
-    front = tuple(
-        _point(one, labels, names, entries, path) if one["point"] is None else _at(points, one["point"], path)
-        for one, labels in zip(entries["front"], entries["front_labels"], strict=True)
-    )
+    front = []
+    for one, labels in zip(entries["front"], entries["front_labels"], strict=True):
+        place = one.pop("point")
+        new = place is None
+        front.append(_point(one, labels, entries["n_nodes"], path) if new else _at(points, place, path))
+    names = set(points[0].scores)
+    if not {"Q", "B", "NB", "n_nonempty", get_notion(entries["notion"]).measure} <= names:
+        raise InputError(f"{path} has points without Q, B, NB, n_nonempty or the measure of the notion.")
+    for point in (*points, *front):
+        consistent = all(set(scores) == names for scores in (point.scores, point.means, point.spreads))
+        finite = consistent and np.isfinite([point.fairness, point.scores["Q"]]).all()
+        if not finite or point.scores["n_nonempty"] != (point.sizes > 0).sum():
+            raise InputError(f"{path} has scores at fairness {point.fairness:g} that contradict the others.")
     return {
         **{name: entries[name] for name in CurveEntries.__annotations__ if name not in _DERIVED},
         "points": points,
-        "front": front,
+        "front": tuple(front),
         "node_names": columns["node"],
         "sensitive_features": features,
         "attribute": attribute or (entries["source"] or {}).get("attribute"),
@@ -180,23 +230,14 @@ def _at(points: tuple[TradeoffPoint, ...], index: int, path: Path) -> TradeoffPo
     return points[index]
 
 
-def _point(
-    entries: PointEntries, labels: NDArray[np.intp] | None, names: set[str], curve: CurveEntries, path: Path
-) -> TradeoffPoint:
-    """Return a point whose labels fit its sizes, and whose scores are those of all points."""
-    by_name: Mapping[str, Any] = entries
-    sizes, found = entries["sizes"], np.zeros(0, dtype=np.intp) if labels is None else labels
-    fits = found.shape == (curve["n_nodes"],) and found.min() >= 0 and found.max() < sizes.size
+def _point(entries: Mapping[str, Any], labels: Any, n_nodes: int, path: Path) -> TradeoffPoint:
+    """Return a point whose labels fit its sizes."""
+    point: TradeoffPoint = decode({**entries, "labels": labels}, TradeoffPoint, path)
+    found, sizes = point.labels, point.sizes
+    fits = found.shape == (n_nodes,) and found.min() >= 0 and found.max() < sizes.size
     if not fits or not np.array_equal(np.bincount(found, minlength=sizes.size), sizes):
-        raise InputError(
-            f"{path} has labels at fairness {entries['fairness']:g} that contradict their sizes."
-        )
-    consistent = all(set(by_name[kind]) == names for kind in ("scores", "means", "spreads"))
-    known = np.isfinite([entries["fairness"], entries["scores"]["Q"] if consistent else np.nan]).all()
-    if not known or entries["scores"]["n_nonempty"] != (sizes > 0).sum():
-        raise InputError(f"{path} has scores at fairness {entries['fairness']:g} that contradict the others.")
-    known_names = [name for name in PointEntries.__annotations__ if name in entries]
-    return TradeoffPoint(labels=found, **{name: by_name[name] for name in known_names})
+        raise InputError(f"{path} has labels at fairness {point.fairness:g} that contradict their sizes.")
+    return point
 
 
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:

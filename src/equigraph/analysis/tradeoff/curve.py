@@ -14,29 +14,31 @@ from equigraph._utils.hooks import hook
 from equigraph._utils.notebook import page_of
 from equigraph._utils.parameters import Real, check_known, check_parameters
 from equigraph._utils.records import plain, write_csv, write_json
-from equigraph.analysis.tradeoff import selection
 from equigraph.analysis.tradeoff.contents import (
     CURVE,
     CURVE_FILES,
+    DIVERGED,
     KIND,
+    TradeoffPoint,
     contents_of,
     curve_parts,
+    index_of,
     json_of,
-    labels_of,
     table_of,
 )
-from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
-from equigraph.analysis.tradeoff.point import DIVERGED, TradeoffPoint, index_of
+from equigraph.analysis.tradeoff.selection import choose, hypervolume, pareto_front
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
-from equigraph.results.features import Featured, attribute_entries
+from equigraph.results.features import Featured, attribute_entries, group_columns
 from equigraph.results.formats import Stored
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 
 Of = Literal["labels", "means"]
+# What is told of the run.
+_RUN = ("parameters", "seeds", "seconds", "stopped", "versions", "input_hash", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,7 +281,7 @@ class TradeoffCurve(Featured):
             )
         names = (x, y or self.measure)
         across, up = (self._column(points, name) for name in names)
-        return points[selection.choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
+        return points[choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
 
     def plot(
         self,
@@ -311,7 +313,7 @@ class TradeoffCurve(Featured):
 
     def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
         """Return the columns node, cluster and group (``group[name]`` for several) of one point."""
-        return labels_of(self, point)
+        return {"node": self.node_names, "cluster": point.labels, **group_columns(self)}
 
     def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
         """Write the columns node, cluster and group of one point as csv."""
@@ -331,13 +333,7 @@ class TradeoffCurve(Featured):
             "spacing": self.spacing,
             "points": [point.summary() for point in self.points],
             "front": [{"point": index_of(point, self.points), **point.summary()} for point in self.front],
-            "parameters": dict(self.parameters),
-            "seeds": list(self.seeds),
-            "seconds": plain(self.seconds),
-            "stopped": self.stopped,
-            "versions": dict(self.versions),
-            "input_hash": self.input_hash,
-            "source": None if self.source is None else dict(self.source),
+            **{name: plain(getattr(self, name)) for name in _RUN},
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> None:

@@ -1,11 +1,12 @@
-"""Running the fits of a sweep, here or in other processes, until they are done or somebody wants to stop."""
+"""The fits of a sweep, here or in other processes, and the points and the front that are made of their labels."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,22 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from equigraph._utils.callbacks import Notifier, Watched
+from equigraph._utils.numbering import number_by_size
 from equigraph._utils.text import one_line
+from equigraph.analysis.tradeoff.alignment import align_all, align_labels
+from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, index_of
+from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
 from equigraph.base import GraphClusterer
 from equigraph.graph import Graph
+from equigraph.metrics.agreement import seed_stability
+from equigraph.metrics.notions import get_notion
+from equigraph.results.cluster import score_labels
+from equigraph.search.agree import as_rules
+from equigraph.search.pool import TOLERANCE
 from equigraph.stores.blocks import BlockGraph
+
+_NAN = float("nan")
+Notes = list[tuple[type[Warning], str]]
 
 
 @dataclass(frozen=True)
@@ -34,12 +47,29 @@ class Sweep:
     stage: str
     n_points: int = 0
 
+    @property
+    def measure(self) -> str:
+        """Name of the score that belongs to the notion."""
+        return get_notion(self.notion).measure
+
+    @property
+    def names_clusters(self) -> bool:
+        """Whether clusters have numbers that rules speak of, and keep them."""
+        rules = getattr(self.model, "rules", None)
+        return rules is not None and as_rules(rules).names_clusters
+
+    @cached_property
     def tasks(self) -> list[tuple[int, tuple[float, ...] | None]]:
-        """Return seeds with values; all values at once where the method searches for them together."""
+        """Seeds with values; all values at once where the method searches for them together."""
         parts: list[tuple[float, ...] | None] = [self.values]
         if self.values is not None and not self.model._searches_dial:
             parts = [(value,) for value in self.values]
         return [(seed, part) for seed in self.seeds for part in parts]
+
+    def most_clusters(self, labelings: Sequence[NDArray]) -> int:
+        """Return the largest number of clusters, that of the method included."""
+        most = max(int(labels.max()) + 1 for labels in labelings)
+        return max(most, getattr(self.model, "n_clusters", None) or 0)
 
 
 class FitLabels(NamedTuple):
@@ -50,33 +80,36 @@ class FitLabels(NamedTuple):
     status: str | None = None
 
 
+class _Solved(NamedTuple):
+    """What was found for one task: labels for each value, labels on the front, and the warnings."""
+
+    fits: list[FitLabels]
+    front: list[FitLabels]
+    notes: Notes
+
+
 @dataclass
 class Runs:
     """Labels by value of the dial, those that may be on the front, and the warnings."""
 
     labels: dict[float, list[FitLabels]] = field(default_factory=dict)
     front: list[FitLabels] = field(default_factory=list)
-    notes: list[tuple[type[Warning], str]] = field(default_factory=list)
-    n_done: int = 0
+    notes: Notes = field(default_factory=list)
     stopped: bool = False
 
 
 @contextmanager
-def _noted(notes: list[tuple[type[Warning], str]]) -> Iterator[None]:
+def _noted() -> Iterator[Notes]:
     """Collect warnings instead of showing them."""
+    notes: Notes = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        yield
+        yield notes
     notes += [(warning.category, one_line(warning.message)) for warning in caught]
 
 
-class _Solved(NamedTuple):
-    """What was found for one task: labels for each value and on the front, how fits ended, and the warnings."""
-
-    labels: list[NDArray[np.intp]]
-    front: list[NDArray[np.intp]]
-    statuses: list[str | None]
-    notes: list[tuple[type[Warning], str]]
+def _fitted(seed: int, labels: Any, status: str | None = None) -> FitLabels:
+    return FitLabels(seed, np.asarray(labels, dtype=np.intp), status)
 
 
 def _solve(
@@ -84,54 +117,43 @@ def _solve(
 ) -> _Solved:
     """Return what is found for one task; runs in any process."""
     model = clone(model).set_params(random_state=seed)
-    notes: list[tuple[type[Warning], str]] = []
-    with _noted(notes):
+    with _noted() as notes:
         if model._searches_dial:
             found = model._fit_dial(model._prepare(graph, None), values, notify)
-            return _Solved(_whole(found.labels), _whole(found.front), [None] * len(found.labels), notes)
-        fitted = [clone(model).set_params(fairness=value).fit(graph) for value in values or ()]
-    return _Solved(_whole(one.labels_ for one in fitted), [], [_status(one) for one in fitted], notes)
-
-
-def _status(model: Any) -> str | None:
-    status: str | None = getattr(model, "status_", None)
-    return status
-
-
-def _whole(labelings: Iterable[NDArray]) -> list[NDArray[np.intp]]:
-    return [np.asarray(labels, dtype=np.intp) for labels in labelings]
+            fits, front = ([_fitted(seed, one) for one in some] for some in (found.labels, found.front))
+            return _Solved(fits, front, notes)
+        models = [clone(model).set_params(fairness=value).fit(graph) for value in values or ()]
+    return _Solved([_fitted(seed, one.labels_, getattr(one, "status_", None)) for one in models], [], notes)
 
 
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, _Solved]] | None:
     """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
-    tasks = sweep.tasks()
-    if not sweep.model._shares_fits or len(tasks) < 2:
+    if not sweep.model._shares_fits or len(sweep.tasks) < 2:
         return None
-    pairs = [(seed, value) for seed, values in tasks for value in values or ()]
+    pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
     highest = max(value for _, value in pairs)
     problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
     models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
     ready = sweep.model._fit_together(problem, models)
-    return None if ready is None else _labels_of(ready)
+    return None if ready is None else _finished(sweep, ready)
 
 
-def _labels_of(ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, _Solved]]:
+def _finished(sweep: Sweep, ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, _Solved]]:
     for place, finish in ready:
-        notes: list[tuple[type[Warning], str]] = []
-        with _noted(notes):
+        with _noted() as notes:
             model = finish()
-        yield place, _Solved(_whole([model.labels_]), [], [_status(model)], notes)
+        fit = _fitted(sweep.tasks[place][0], model.labels_, getattr(model, "status_", None))
+        yield place, _Solved([fit], [], notes)
 
 
 def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, _Solved]]:
     """Yield the places of tasks, and what each gives, as they are done."""
-    tasks = sweep.tasks()
     if sweep.n_jobs in (None, 1):
         together = _solve_together(sweep)
         if together is not None:
             yield from together
             return
-        for place, (seed, values) in enumerate(tasks):
+        for place, (seed, values) in enumerate(sweep.tasks):
             yield place, _solve(sweep.model, sweep.graph, seed, values, notify)
         return
     from joblib import Parallel, delayed, effective_n_jobs
@@ -139,34 +161,181 @@ def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, _Solved]]:
     # In portions, so that a wish to stop is heard between them.
     size = 2 * effective_n_jobs(sweep.n_jobs)
     with Parallel(n_jobs=sweep.n_jobs) as pool:
-        for start in range(0, len(tasks), size):
+        for start in range(0, len(sweep.tasks), size):
             done = pool(
                 delayed(_solve)(sweep.model, sweep.graph, seed, values, Notifier())
-                for seed, values in tasks[start : start + size]
+                for seed, values in sweep.tasks[start : start + size]
             )
             yield from enumerate(done, start)
 
 
 def run_sweep(sweep: Sweep, watch: Watched) -> Runs:
     """Return the labels of every task that was done; at least one is."""
-    runs, tasks = Runs(), sweep.tasks()
+    runs, total = Runs(), len(sweep.tasks)
     solved: dict[int, _Solved] = {}
     notify = Notifier(watch)
-    notify(sweep.stage, 0, len(tasks))
+    notify(sweep.stage, 0, total)
     for place, one in _results(sweep, notify):
         solved[place] = one
-        runs.n_done += 1
         halfway = watch.stopped
-        if notify(sweep.stage, runs.n_done, len(tasks)):
-            runs.stopped = halfway or runs.n_done < len(tasks)
+        if notify(sweep.stage, len(solved), total):
+            runs.stopped = halfway or len(solved) < total
             break
     # Tasks end in any order, which must not show in the callbacks.
+    found: dict[float, list[FitLabels]] = {}
     for place, one in sorted(solved.items()):
         runs.notes += one.notes
-        seed, values = tasks[place]
-        runs.front += [FitLabels(seed, labels) for labels in one.front]
+        runs.front += one.front
         # A method that was stopped halfway may have fewer labels than values.
-        for value, labels, status in zip(values or (), one.labels, one.statuses, strict=not watch.stopped):
-            runs.labels.setdefault(value, []).append(FitLabels(seed, labels, status))
-    runs.labels = {value: runs.labels[value] for value in sweep.values or () if value in runs.labels}
+        for value, fit in zip(sweep.tasks[place][1] or (), one.fits, strict=not watch.stopped):
+            found.setdefault(value, []).append(fit)
+    runs.labels = {value: found[value] for value in sweep.values or () if value in found}
     return runs
+
+
+def mean_and_spread(scores: Sequence[dict[str, float]]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the mean and the standard deviation (n - 1 in the denominator; NaN for one value) by score."""
+    columns = {name: np.array([one[name] for one in scores], dtype=np.float64) for name in scores[0]}
+    means = {name: float(values.mean()) for name, values in columns.items()}
+    if len(scores) == 1:
+        return means, dict.fromkeys(columns, _NAN)
+    return means, {name: float(values.std(ddof=1)) for name, values in columns.items()}
+
+
+def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure: str) -> int:
+    """Return the restart with the largest ``(1 - f) Q + f N``; equal: the larger Q, then the first.
+
+    At 1, as in the search, the one with the largest Q among those whose N is within .01 of the largest.
+    """
+    enough = max(one[measure] for one in scores) - TOLERANCE
+
+    def key(i: int) -> tuple[float, float, int]:
+        quality, notion = scores[i]["Q"], scores[i][measure]
+        value = (
+            (1 - fairness) * quality + fairness * notion if fairness < 1 else float(notion >= enough - 1e-12)
+        )
+        return round(value, 12), round(quality, 12), -i
+
+    return max(range(len(scores)), key=key)
+
+
+def typical_restart(scores: Sequence[Mapping[str, float]], measure: str) -> int:
+    """Return the restart whose Q and N are closest to their means (Euclidean); equal: the first."""
+    points = np.array([[one["Q"], one[measure]] for one in scores])
+    distance = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    return int(np.argmin(np.round(distance, 12)))
+
+
+def points_and_front(sweep: Sweep, runs: Runs) -> tuple[tuple[TradeoffPoint, ...], tuple[TradeoffPoint, ...]]:
+    """Return one point for each value of the dial, or evenly spaced ones of the front; and the front.
+
+    Beside the points there is all of the front of every run, or the labels of every restart. The dial of labels on the
+    front of a run is not known yet; it is NaN.
+    """
+    found = [(_NAN, one) for one in runs.front]
+    if not sweep.model._searches_dial:
+        found = [(value, one) for value, ones in runs.labels.items() for one in ones]
+    others = [
+        single_point(sweep.graph, one.labels, sweep.notion, value, one.seed, one.status)
+        for value, one in found
+    ]
+    if sweep.values is None:
+        front = _numbered(sweep, nondominated(others, sweep.measure))
+        return tuple(front[i] for i in evenly_spaced(_column(front, sweep.measure), sweep.n_points)), front
+    points = _points(sweep, runs, others)
+    # Of equal ones the first is kept, and the points come first.
+    return points, _numbered(sweep, nondominated((*points, *others), sweep.measure), points)
+
+
+def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[TradeoffPoint, ...]:
+    """Return what no other point dominates in Q and a measure, in order of the measure; of equal ones the first."""
+    places = front_in_order(_column(points, "Q"), _column(points, measure))
+    return tuple(points[place] for place in places)
+
+
+def single_point(
+    graph: Graph | BlockGraph,
+    labels: NDArray[np.intp],
+    notion: str,
+    fairness: float,
+    seed: int,
+    status: str | None = None,
+) -> TradeoffPoint:
+    """Return the point of labels that stand alone, without restarts."""
+    scores = score_labels(graph, labels, notion)
+    spreads = dict.fromkeys(scores, _NAN)
+    return TradeoffPoint(
+        fairness, labels, np.bincount(labels), scores, scores, spreads, _NAN, seed, 1, status
+    )
+
+
+def _column(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
+    return np.array([point.scores[name] for point in points])
+
+
+def _numbered(
+    sweep: Sweep, front: Sequence[TradeoffPoint], points: Sequence[TradeoffPoint] = ()
+) -> tuple[TradeoffPoint, ...]:
+    """Number the clusters of all but the points like those of the neighbour before, and give what has none a dial."""
+    weights = passing_weights(_column(front, "Q"), _column(front, sweep.measure))
+    n_clusters = sweep.most_clusters([one.labels for one in front])
+    known = [one for one in front if index_of(one, points) is not None]
+    before = known[0].labels if known else number_by_size(front[0].labels, n_clusters)
+    numbered = []
+    for one, weight in zip(front, weights.tolist(), strict=True):
+        if index_of(one, points) is None:
+            labels = one.labels
+            if not sweep.names_clusters:
+                labels = align_labels(labels, before, n_clusters)
+            one = replace(
+                one,
+                fairness=weight if np.isnan(one.fairness) else one.fairness,
+                labels=labels,
+                sizes=np.bincount(labels, minlength=n_clusters),
+            )
+        before = one.labels
+        numbered.append(one)
+    return tuple(numbered)
+
+
+def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[TradeoffPoint, ...]:
+    # A search has one pool for all values; what another restart or value found may be the best here.
+    shared = others if sweep.model._searches_dial else ()
+    scores: dict[float, list[dict[str, float]]] = {}
+    picked: list[FitLabels] = []
+    for value, fits in runs.labels.items():
+        scores[value] = [score_labels(sweep.graph, one.labels, sweep.notion) for one in fits]
+        found = [*fits, *(FitLabels(one.seed, one.labels, one.status) for one in shared)]
+        every = [*scores[value], *(one.scores for one in shared)]
+        # A fit that diverged stands for the value only where all did.
+        sound = [i for i, one in enumerate(found) if one.status != DIVERGED] or range(len(found))
+        known = [every[i] for i in sound]
+        if sweep.bounded:
+            best = best_restart(known, value, sweep.measure)
+        else:
+            best = typical_restart(known, sweep.measure)
+        picked.append(found[sound[best]])
+    aligned: Sequence[NDArray[np.intp]] = [one.labels for one in picked]
+    n_clusters = sweep.most_clusters(aligned)
+    if not sweep.names_clusters:
+        aligned = align_all(aligned, n_clusters)
+    points = []
+    for value, one, labels in zip(runs.labels, picked, aligned, strict=True):
+        means, spreads = mean_and_spread(scores[value])
+        stability = seed_stability([fit.labels for fit in runs.labels[value]])
+        points.append(
+            TradeoffPoint(
+                fairness=value,
+                labels=labels,
+                sizes=np.bincount(labels, minlength=n_clusters),
+                # Of the aligned labels: another numbering may change the last digit.
+                scores=score_labels(sweep.graph, labels, sweep.notion),
+                means=means,
+                spreads=spreads,
+                stability=_NAN if stability is None else stability,
+                seed=one.seed,
+                n_restarts=len(runs.labels[value]),
+                status=one.status,
+            )
+        )
+    return tuple(points)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 import time
-from collections.abc import Iterable
-from typing import Any, overload
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from equigraph._utils.callbacks import Callbacks, Watched
+from equigraph._utils.hooks import hook
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
-from equigraph._utils.records import parameters_of, versions
+from equigraph._utils.records import Tabular, parameters_of, versions, write_json
 from equigraph._utils.text import GIVE_GROUPS, counted
 from equigraph.analysis.tradeoff.curve import TradeoffCurve
-from equigraph.analysis.tradeoff.curves import TradeoffCurves
-from equigraph.analysis.tradeoff.found import points_and_front
-from equigraph.analysis.tradeoff.runs import Sweep, run_sweep
+from equigraph.analysis.tradeoff.runs import Sweep, points_and_front, run_sweep
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.graph import Graph
@@ -33,45 +34,79 @@ _N_REACHED, _N_VALUES = 11, 21
 _STAGE = "trade-off"
 
 
+class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
+    """Curves by number of clusters.
+
+    Parameters
+    ----------
+    curves : mapping from int to TradeoffCurve
+        One curve for each number of clusters.
+    """
+
+    def __init__(self, curves: Mapping[int, TradeoffCurve]):
+        self._curves = dict(curves)
+
+    def __getitem__(self, n_clusters: int) -> TradeoffCurve:
+        return self._curves[n_clusters]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._curves)
+
+    def __len__(self) -> int:
+        return len(self._curves)
+
+    def table(self) -> dict[str, NDArray]:
+        """Return the tables of all curves below each other, with the column n_clusters in front."""
+        tables = [
+            {"n_clusters": np.full(len(curve.points), k), **curve.table()}
+            for k, curve in self._curves.items()
+        ]
+        return {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summaries of all curves, ready for JSON."""
+        return {"curves": [curve.summary() for curve in self._curves.values()]}
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary` as JSON."""
+        write_json(path, self.summary())
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the fronts of all curves; see `equigraph.plotting.TradeoffCurvesDisplay`."""
+        return hook("TradeoffCurvesDisplay")(self).plot(ax)
+
+    def __repr__(self) -> str:
+        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self._curves.items())
+        return f"TradeoffCurves({{{curves}}})"
+
+
+class _Options(TypedDict, total=False):
+    """The options of `tradeoff_curve`, but for ``n_clusters``, which says whether there is one curve or several."""
+
+    sensitive_features: Any
+    fairness: Iterable[float] | None
+    n_points: int | None
+    notion: str | None
+    estimator: GraphClusterer | None
+    n_restarts: int
+    random_state: RandomState
+    effort: Any
+    rules: Any
+    on_conflict: OnConflict | None
+    size_bounds: Any
+    n_jobs: int | None
+    callbacks: Callbacks
+
+
 @overload
 def tradeoff_curve(
-    graph: Any,
-    *,
-    n_clusters: int | None = None,
-    sensitive_features: Any = None,
-    fairness: Iterable[float] | None = None,
-    n_points: int | None = None,
-    notion: str | None = None,
-    estimator: GraphClusterer | None = None,
-    n_restarts: int = 1,
-    random_state: RandomState = None,
-    effort: Any = None,
-    rules: Any = None,
-    on_conflict: OnConflict | None = None,
-    size_bounds: Any = "auto",
-    n_jobs: int | None = None,
-    callbacks: Callbacks = None,
+    graph: Any, *, n_clusters: int | None = None, **options: Unpack[_Options]
 ) -> TradeoffCurve: ...
 
 
 @overload
 def tradeoff_curve(
-    graph: Any,
-    *,
-    n_clusters: Iterable[int],
-    sensitive_features: Any = None,
-    fairness: Iterable[float] | None = None,
-    n_points: int | None = None,
-    notion: str | None = None,
-    estimator: GraphClusterer | None = None,
-    n_restarts: int = 1,
-    random_state: RandomState = None,
-    effort: Any = None,
-    rules: Any = None,
-    on_conflict: OnConflict | None = None,
-    size_bounds: Any = "auto",
-    n_jobs: int | None = None,
-    callbacks: Callbacks = None,
+    graph: Any, *, n_clusters: Iterable[int], **options: Unpack[_Options]
 ) -> TradeoffCurves: ...
 
 

@@ -15,27 +15,15 @@ from equigraph._utils.text import did_you_mean, visible
 from equigraph._utils.version import __version__
 from equigraph.exceptions import EquigraphError, InputError
 
-# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `stopping`.
+# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `output.Stop`.
 FAILED, BAD_INPUT = 1, 2
 
+# Commands in the order of the help; the small ones are in one module, `info`.
+_INFO = ("methods", "datasets", "cite", "warmup")
 _COMMANDS = (
-    "demo",
-    "classes",
-    "check",
-    "cluster",
-    "tradeoff",
-    "refine",
-    "compare",
-    "choose-k",
-    "report",
-    "explore",
-    "explain",
-    "reproduce",
-    "methods",
-    "datasets",
-    "cite",
-    "warmup",
-)
+    "demo", "classes", "check", "cluster", "tradeoff", "refine", "compare", "choose-k", "report", "explore", "explain",
+    "reproduce", *_INFO,
+)  # fmt: skip
 
 
 class Commands(click.Group):
@@ -52,7 +40,7 @@ class Commands(click.Group):
 
 
 class App(Commands):
-    """The commands, each in the module of its name."""
+    """The commands, each imported when it is asked for."""
 
     started: float | None = None
 
@@ -64,8 +52,10 @@ class App(Commands):
         """Import a command."""
         if cmd_name not in _COMMANDS:
             return None
-        # The attribute by its name: a module object has no such attribute for the type checker.
-        return getattr(importlib.import_module(f"equigraph.apps.cli.{cmd_name.replace('-', '_')}"), "command")  # noqa: B009
+        module, attribute = cmd_name.replace("-", "_"), "command"
+        if cmd_name in _INFO:
+            module, attribute = "info", module
+        return getattr(importlib.import_module(f"equigraph.apps.cli.{module}"), attribute)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with a sentence and an exit code."""

@@ -9,47 +9,33 @@ from typing import Any
 import click
 
 from equigraph._utils.text import count, listed
-from equigraph.apps.cli import shared
-from equigraph.apps.cli.classes import (
-    COLUMNS,
-    LANGUAGE,
-    MEANT,
-    SHEETS,
-    column_roles,
-    meant_names,
-    print_classes,
-    sheet_of,
-)
+from equigraph.apps.cli import options
+from equigraph.apps.cli.classes import LANGUAGE, print_classes, sheet_options, sheet_settings
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
-from equigraph.apps.cli.options import SectionCommand
+from equigraph.apps.cli.options import Command, Settings, option, whole
 from equigraph.apps.cli.refine import read_labels
-from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
+from equigraph.apps.cli.sources import read_again, stored_graph_options
 from equigraph.exceptions import InputError
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
 
 
-@click.command("check", cls=SectionCommand)
+@click.command("check", cls=Command)
 @click.argument("folder", metavar="OUT")
 @click.argument("edited", metavar="[EDITED]", required=False)
-@shared.flag("--repair", "Move as few people as needed until every rule is kept again.")
-@click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
-@shared.folder("Folder for the lists after --repair.")
-@click.option(
-    "--people",
-    metavar="SHEET",
-    help="The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
+@option("--repair", "Move as few people as needed until every rule is kept again.")
+@option("--max-moves", "Most people that --repair may move.", type=whole(1))
+@options.folder("Folder for the lists after --repair.")
+@option(
+    "--people SHEET",
+    "The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
 )
-@COLUMNS
-@SHEETS
-@MEANT
-@shared.flag("--accept-near", "Take a misspelt name of --people if only one person can be meant.")
+@sheet_options
 @LANGUAGE
-@click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
-@shared.flag("--force", "Replace what is in the folder of -o.")
-@shared.quiet("Print nothing; the exit code tells.")
-@shared.DEBUG
+@option("--encoding TEXT", "Encoding of an edited text file.  [default: guessed]")
+@option("--force", "Replace what is in the folder of -o.")
+@options.quiet("Print nothing; the exit code tells.")
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:
@@ -69,7 +55,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     ctx.exit(BROKEN if broken else 0)
 
 
-def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
+def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check class lists; return whether a rule is broken."""
     from equigraph.apps.classes import load_division, read_class_lists
     from equigraph.apps.classes.messages import speaking, words
@@ -84,15 +70,7 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     quiet = settings["quiet"]
     if settings["people"] is not None:
         with speaking(settings["language"]):
-            roster = read_roster(
-                settings["people"],
-                columns=column_roles(settings["columns"]),
-                accept_near=settings["accept_near"],
-                wishes=before.roster.wishes,
-                sheet=sheet_of(settings["page"]),
-                wishes_sheet=sheet_of(settings["wishes_sheet"]),
-                names=meant_names(settings["meant"]),
-            )
+            roster = read_roster(settings["people"], **sheet_settings(settings), wishes=before.roster.wishes)
         bins = {name: number for name, number in before.roster.bins.items() if name in roster.attributes}
         after = with_people(after, replace(roster, bins=bins))
         was = dict(zip(before.roster.people, before.labels.tolist(), strict=True))
@@ -180,7 +158,7 @@ def _tell_repair(after: Any, repaired: Any) -> None:
         line(f"Still not kept: {sentence}")
 
 
-def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
+def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
     from equigraph.graph.groups.encode import unique_values
     from equigraph.metrics import evaluate

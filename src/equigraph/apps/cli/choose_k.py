@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from equigraph._utils.text import count
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, table
-from equigraph.apps.cli.options import MethodCommand, check_one_dial, is_given, method_parameters
+from equigraph.apps.cli.options import MethodCommand, option, whole
 from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.sources import describe_graph, read_source, reading_options
-from equigraph.apps.cli.stopping import TIME_LIMIT
+from equigraph.apps.cli.sources import read_source, reading_options
+from equigraph.apps.cli.summary import describe_graph
 from equigraph.methods import get_method
 
 KIND = "stability"
@@ -38,30 +38,30 @@ class _Ranged(MethodCommand):
 
 @click.command("choose-k", cls=_Ranged)
 @reading_options
-@shared.METHOD
-@shared.GENERIC
-@shared.whole("--from", "least", least=2, default=2, help="Least number of clusters.")
-@shared.whole("--to", "most", least=2, default=10, help="Largest number of clusters.")
-@shared.whole("--seeds", least=2, default=3, help="Fits to the graph for each number.")
-@shared.whole("--removals", least=0, default=4, help="Fits to copies without some links, for each number.")
-@shared.valued(
+@options.METHOD
+@options.GENERIC
+@option("--from", "Least number of clusters.", "least", type=whole(2), default=2)
+@option("--to", "Largest number of clusters.", "most", type=whole(2), default=10)
+@option("--seeds", "Fits to the graph for each number.", type=whole(2), default=3)
+@option("--removals", "Fits to copies without some links, for each number.", type=whole(0), default=4)
+@option(
     "--removed",
+    "Part of the links that a copy lacks.",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.1,
-    help="Part of the links that a copy lacks.",
 )
-@shared.valued(
+@option(
     "--effort",
+    "Length of each search, for methods that have one.",
     type=click.FloatRange(min=0),
     default=0.1,
-    help="Length of each search, for methods that have one.",
 )
-@shared.seed("Seed.")
+@options.seed("Seed.")
 @click.option("-k", "--n-clusters", hidden=True)
-@TIME_LIMIT
-@shared.folder(f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.")
+@options.TIME_LIMIT
+@options.folder(f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.")
 @output_options
-@shared.PRINTING
+@options.PRINTING
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
@@ -71,21 +71,28 @@ def command(
     For every number, the method is fitted with several seeds and to copies of the graph that lack some links.
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.
     """
-    if settings["n_clusters"] is not None:
+    from equigraph.analysis.choosing import stability
+
+    parameters = options.method_parameters(method, ctx, generic)
+    if settings["n_clusters"] is not None or "n_clusters" in parameters:
         raise click.UsageError(_SOUGHT, ctx)
     if settings["least"] > settings["most"]:
         raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.", ctx)
-    from equigraph.analysis.choosing import stability
-
+    estimator = get_method(method).load()
+    if "effort" in estimator._parameters:
+        parameters.setdefault("effort", settings["effort"])
+    elif options.is_given(ctx, "effort"):
+        raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.", ctx)
     run = Run(ctx, settings)
     with run.output((TABLE, NODES, SUMMARY, PICTURE)):
         graph = read_source(edges, settings)
-        estimator = _estimator(ctx, method, generic, settings["effort"], graph)
+        if graph.attributes is None and "fairness" in estimator._parameters:
+            parameters.setdefault("fairness", 0.0)
         with run.callbacks() as callbacks:
             found = stability(
                 graph,
                 range(settings["least"], settings["most"] + 1),
-                estimator=estimator,
+                estimator=estimator(**parameters),
                 n_seeds=settings["seeds"],
                 n_removals=settings["removals"],
                 removed=settings["removed"],
@@ -100,22 +107,6 @@ def command(
 
     kept = f"the table has {count(len(found.rows), 'number')} of clusters"
     run.finish(kept, "table and the consensus", found.summary, show)
-
-
-def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort: float, graph: Any) -> Any:
-    known = get_method(method)
-    parameters = method_parameters(known, ctx, generic)
-    check_one_dial(ctx, parameters)
-    kind = known.load()
-    if "n_clusters" in parameters:
-        raise click.UsageError(_SOUGHT, ctx)
-    if "effort" in kind._get_param_names():
-        parameters.setdefault("effort", effort)
-    elif is_given(ctx, "effort"):
-        raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.", ctx)
-    if graph.attributes is None and "fairness" in kind._get_param_names():
-        parameters.setdefault("fairness", 0.0)
-    return kind(**parameters)
 
 
 def _write(folder: Path, found: Any, raw: bool) -> None:
@@ -135,15 +126,15 @@ def _write(folder: Path, found: Any, raw: bool) -> None:
 
 
 def _print(found: Any) -> None:
-    rows = []
+    heads, rows = [*_COLUMNS.values()], []
     for row in found.rows:
         cells = [getattr(row, name) for name in _COLUMNS]
-        shown = [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
-        rows.append((*shown, row.error or ""))
+        rows.append([None if cell != cell else cell for cell in cells])  # NaN where it is not known
+    if any(row.error for row in found.rows):
+        heads.append("remark")
+        rows = [[*cells, row.error or ""] for cells, row in zip(rows, found.rows, strict=True)]
     chosen = next((i for i, row in enumerate(found.rows) if row.k == found.recommended), -1)
-    errors = any(row.error for row in found.rows)
-    heads = (*_COLUMNS.values(), "remark") if errors else tuple(_COLUMNS.values())
-    table(heads, [row if errors else row[:-1] for row in rows], left=("remark",), bold=chosen)
+    table(heads, rows, left=("remark",), bold=chosen)
     line()
     line(found.conclusion)
     if found.recommended is not None:

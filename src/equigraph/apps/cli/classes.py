@@ -9,157 +9,134 @@ from typing import Any
 import click
 
 from equigraph._utils.text import listed
-from equigraph.apps.cli import shared
-from equigraph.apps.cli.console import line, note, progress_bar, table
-from equigraph.apps.cli.options import Command
-from equigraph.apps.cli.output import output_folder, run_of
+from equigraph.apps.cli import options
+from equigraph.apps.cli.console import line, note, table
+from equigraph.apps.cli.options import Command, Settings, option, together, whole
+from equigraph.apps.cli.output import Run
 from equigraph.apps.cli.rules import names_in, pair_of, rules_of
-from equigraph.apps.cli.sources import attribute_choice
-from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.sources import bins_of
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
 _UNEVEN = 0.8
 _MOST_VALUES = 6  # values of an attribute that the table of the classes counts
 
-COLUMNS = click.option(
-    "--columns",
-    multiple=True,
-    metavar="HEADER=ROLE",
-    help="What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
-    "or none; may be repeated.",
-)
-
-BINS = click.option(
-    "--bins",
-    multiple=True,
-    metavar="COLUMN=NUMBER",
-    help="Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
+BINS = option(
+    "--bins COLUMN=NUMBER",
+    "Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
     "column has more than six numbers]",
-)
-
-MEANT = click.option(
-    "--name",
-    "meant",
     multiple=True,
-    metavar="WRITTEN=PERSON",
-    help="Who is meant by a name that is not on the list, or none; may be repeated.",
 )
-
-
-SHEETS = shared.together(
-    click.option(
-        "--sheet", "page", metavar="NAME", help="Sheet of a workbook with the people: name, or number from 1."
+sheet_options = together(
+    option(
+        "--columns HEADER=ROLE",
+        "What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
+        "or none; may be repeated.",
+        multiple=True,
     ),
-    click.option(
-        "--wishes-sheet",
-        metavar="NAME",
-        help="Further sheet, or file, with wishes: one row for each person or each pair.  [default: found by its name, "
+    option("--sheet NAME", "Sheet of a workbook with the people: name, or number from 1.", "page"),
+    option(
+        "--wishes-sheet NAME",
+        "Further sheet, or file, with wishes: one row for each person or each pair.  [default: found by its name, "
         "or as a list of pairs]",
     ),
+    option(
+        "--name WRITTEN=PERSON",
+        "Who is meant by a name that is not on the list, or none; may be repeated.",
+        "meant",
+        multiple=True,
+    ),
+    option("--accept-near", "Take a misspelt name if only one person can be meant."),
 )
 
 
-LANGUAGE = shared.valued(
+LANGUAGE = option(
     "--language",
+    "Language of the lists, and of notes, questions and errors about the sheet.",
     type=click.Choice(["en", "de"]),
     default="en",
-    help="Language of the lists, and of notes, questions and errors about the sheet.",
 )
 
 
-def sheet_of(given: str | None) -> str | int | None:
-    """Return the name or the number of a sheet, as an option gives it."""
-    return int(given) if given and given.isdecimal() else given
-
-
-def meant_names(given: tuple[str, ...]) -> dict[str, str | None]:
-    """Return who is meant by names that are not on the list, as the options --name say."""
-    names = {}
-    for text in given:
-        written, equals, person = (part.strip() for part in text.partition("="))
-        if not (written and equals and person):
+def sheet_settings(settings: Settings) -> Settings:
+    """Return the options of a sheet as `read_roster` takes them."""
+    columns, names = {}, {}
+    for text in settings["columns"]:
+        header, _, role = (part.strip() for part in text.rpartition("="))
+        if not (header and role):
+            raise click.UsageError(f"--columns {text!r} is not HEADER=ROLE, such as 'Wish 1=friends'.")
+        if header in columns:
+            raise click.UsageError(f"--columns names {header!r} twice.")
+        columns[header] = role
+    for text in settings["meant"]:
+        written, _, person = (part.strip() for part in text.partition("="))
+        if not (written and person):
             raise click.UsageError(f"--name {text!r} is not WRITTEN=PERSON, such as 'Lena=Lena Vogt'.")
         names[written] = None if person.casefold() == "none" else person
-    return names
+    sheets = {"sheet": settings["page"], "wishes_sheet": settings["wishes_sheet"]}
+    return {
+        "columns": columns or None,
+        "names": names,
+        "accept_near": settings["accept_near"],
+        **{name: int(one) if one and one.isdecimal() else one for name, one in sheets.items()},
+    }
 
 
-def attribute_bins(given: tuple[str, ...]) -> dict[str, int] | None:
-    """Return into how many ranges the numbers of columns go, as the options --bins say."""
-    bins = attribute_choice({"attribute": (), "bins": given, "intersect": None})["bins"]
-    return {str(name): number for name, number in bins.items()} if bins else None
-
-
-def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
-    """Return the roles of columns that the options --columns give."""
-    roles = {}
-    for text in given:
-        header, equals, role = (part.strip() for part in text.rpartition("="))
-        if not (header and equals and role):
-            raise click.UsageError(f"--columns {text!r} is not HEADER=ROLE, such as 'Wish 1=friends'.")
-        if header in roles:
-            raise click.UsageError(f"--columns names {header!r} twice.")
-        roles[header] = role
-    return roles or None
+def attribute_bins(texts: tuple[str, ...]) -> dict[str, int] | None:
+    """Return into how many ranges the numbers of columns go, by the names of the columns."""
+    bins = bins_of(texts)
+    return None if bins is None else {str(name): number for name, number in bins.items()}
 
 
 @click.command("classes", cls=Command)
 @click.argument("sheet", metavar="SHEET")
-@click.option("-k", "--n-classes", type=click.IntRange(min=2), required=True, help="Number of classes.")
-@shared.folder("Folder for the lists; a new one is made.")
-@click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
-@click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
-@shared.whole(
-    "--friends", least=0, default=1, help="How many of those they wished for everybody has in class."
-)
-@click.option(
-    "--attribute",
+@option("-k --n-classes", "Number of classes.", type=whole(2), required=True)
+@options.folder("Folder for the lists; a new one is made.")
+@option("--names 5a,5b,...", "Names of the classes.")
+@option("--sizes 25,27", "Least and most people in a class.  [default: equal]")
+@option("--friends", "How many of those they wished for everybody has in class.", type=whole(0), default=1)
+@option(
+    "--attribute COLUMN[:WEIGHT]",
+    "A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
     "attributes",
     multiple=True,
-    metavar="COLUMN[:WEIGHT]",
-    help="A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
 )
 @BINS
-@shared.valued(
+@option(
     "--evenness",
+    "How evenly, from 0 to 1 (every class mirrors all people).",
     type=click.FloatRange(0, 1),
     default=0.98,
-    help="How evenly, from 0 to 1 (every class mirrors all people).",
 )
-@click.option(
-    "--together", multiple=True, metavar="'Ada,Ben'", help="People who share a class; may be repeated."
-)
-@click.option("--apart", multiple=True, metavar="'Cem,Dora'", help="People who do not; may be repeated.")
-@click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
-@shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
-@COLUMNS
-@SHEETS
-@click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
-@shared.valued(
+@option("--together 'Ada,Ben'", "People who share a class; may be repeated.", multiple=True)
+@option("--apart 'Cem,Dora'", "People who do not; may be repeated.", multiple=True)
+@option("--rules FILE", "Further rules, in a .json or .toml file.", "rules_file")
+@option("--alternatives", "How many divisions to make.", type=whole(1), default=1)
+@sheet_options
+@option("--encoding TEXT", "Encoding of a text file.  [default: guessed, and said]")
+@option(
     "--wishes",
+    "Which wishes count; ranked: the first ones most.",
     type=click.Choice(["any", "mutual", "ranked"]),
     default="any",
-    help="Which wishes count; ranked: the first ones most.",
 )
-@MEANT
-@shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
-@click.option(
+@option(
     "--excel",
+    "Text files as Excel opens them, with this separator.  [without a value: semicolon]",
     is_flag=False,
     flag_value="semicolon",
     type=click.Choice(list(_SEPARATORS)),
-    help="Text files as Excel opens them, with this separator.  [without a value: semicolon]",
 )
-@shared.flag("--door", "Write door.html too: names only, to hang up.")
-@shared.flag("--by-surname", "Sort the lists by surname, and not as the sheet does.")
-@click.option("--date", default="", help="Date to print on the lists.")
-@click.option("--title", help="Headline of the lists.  [default: Classes]")
+@option("--door", "Write door.html too: names only, to hang up.")
+@option("--by-surname", "Sort the lists by surname, and not as the sheet does.")
+@option("--date TEXT", "Date to print on the lists.", default="", show_default=False)
+@option("--title TEXT", "Headline of the lists.  [default: Classes]")
 @LANGUAGE
-@shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
-@shared.seed()
-@shared.flag("--force", "Replace lists that were edited, or that another run wrote.")
-@TIME_LIMIT
-@shared.PRINTING
+@option("--effort", "Length of the search.", type=click.FloatRange(min=0), default=1.0)
+@options.seed()
+@option("--force", "Replace lists that were edited, or that another run wrote.")
+@options.TIME_LIMIT
+@options.PRINTING
 @click.pass_context
 def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     """Divide the people of a sheet into classes, and write lists to print and to edit.
@@ -170,10 +147,9 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     from equigraph.apps.classes.messages import words
     from equigraph.apps.classes.persistence import files_of, write_division
 
-    stop = Stop(ctx, settings["time_limit"])
-    output = settings["output"]
-    with output_folder(ctx, settings, files_of(settings["alternatives"], settings["door"])) as out:
-        division = _divide(sheet, settings, stop)
+    run = Run(ctx, settings)
+    with run.output(files_of(settings["alternatives"], settings["door"])) as out:
+        division = _divide(sheet, run)
         costs = _costs(division, settings)
         files = []
         if out is not None:
@@ -182,44 +158,34 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
                 out,
                 excel=_SEPARATORS.get(settings["excel"], False),
                 title=settings["title"] or words(settings["language"])["title"],
-                force=settings["force"],
-                run=run_of(ctx),
-                door=settings["door"],
-                by_surname=settings["by_surname"],
-                date=settings["date"],
-                language=settings["language"],
+                run=run.identity,
+                **{name: settings[name] for name in ("force", "door", "by_surname", "date", "language")},
             )
-    stop.report("these are the best classes until then")
+    run.report_stop("these are the best classes until then")
     if settings["as_json"]:
-        line(
-            json.dumps(
-                [_summary(one, costs) for one in (division, *division.others)], indent=2, ensure_ascii=False
-            )
-        )
+        summaries = [_summary(one, costs) for one in (division, *division.others)]
+        line(json.dumps(summaries, indent=2, ensure_ascii=False))
     elif not settings["quiet"]:
         _print(division, settings["alternatives"], costs)
-        _tell_files(files, output)
-    stop.leave()
+        _tell_files(files, settings["output"])
+    run.leave()
 
 
-def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
+def _divide(sheet: str, run: Run) -> Any:
     from equigraph.apps.classes import divide
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.messages import speaking
     from equigraph.apps.classes.roster import read_roster
     from equigraph.rules import Rules
 
+    settings = run.settings
     with speaking(settings["language"]):
         roster = read_roster(
             sheet,
-            columns=column_roles(settings["columns"]),
+            **sheet_settings(settings),
             encoding=settings["encoding"],
             wishes=settings["wishes"],
-            accept_near=settings["accept_near"],
-            sheet=sheet_of(settings["page"]),
-            wishes_sheet=sheet_of(settings["wishes_sheet"]),
             bins=attribute_bins(settings["bins"]),
-            names=meant_names(settings["meant"]),
         )
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
@@ -229,24 +195,21 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
             if note.kind != "column":
                 line(f"  {note.texts()[settings['language']]}")
         line()
-    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+    with run.callbacks() as callbacks:
         return divide(
             roster,
             settings["n_classes"],
             names=_class_names(roster, settings),
             sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
-            friends=settings["friends"],
             attributes=attributes,
-            evenness=settings["evenness"],
             rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
-            alternatives=settings["alternatives"],
-            effort=settings["effort"],
             random_state=settings["seed"],
-            callbacks=[*callbacks, stop],
+            callbacks=callbacks,
+            **{name: settings[name] for name in ("friends", "evenness", "alternatives", "effort")},
         )
 
 
-def _class_names(roster: Any, settings: dict[str, Any]) -> list[str] | None:
+def _class_names(roster: Any, settings: Settings) -> list[str] | None:
     """Return the names of the classes, in the language of the lists where none are given."""
     from equigraph.apps.classes.lists import names_from, natural_order
     from equigraph.apps.classes.messages import words
@@ -273,7 +236,7 @@ def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     return weights or None
 
 
-def _costs(division: Any, settings: dict[str, Any]) -> list[Any]:
+def _costs(division: Any, settings: Settings) -> list[Any]:
     """Return what each column and each rule costs in wishes, unless nothing is printed."""
     from equigraph.apps.classes.costs import find_costs
 

@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note
-from equigraph.apps.cli.options import MethodCommand, check_n_clusters, check_one_dial, method_parameters
-from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
+from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
+from equigraph.apps.cli.output import Run, output_options
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.rules import method_rules, rule_option, rule_options
-from equigraph.apps.cli.scale import execution_of, open_source, scale_options
-from equigraph.apps.cli.shared import Settings
-from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
-from equigraph.apps.cli.stopping import TIME_LIMIT
-from equigraph.apps.cli.summary import print_result
-from equigraph.methods import get_method
+from equigraph.apps.cli.sources import LEFT_OUT, open_source, reading_options, write_left_out
+from equigraph.apps.cli.summary import describe_graph, print_result
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
 
 
 @click.command("cluster", cls=MethodCommand)
 @reading_options
-@shared.METHOD
-@shared.GENERIC
-@TIME_LIMIT
-@shared.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
+@options.METHOD
+@options.GENERIC
+@options.TIME_LIMIT
+@options.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
 @output_options
-@shared.flag("--parquet", "Also write labels.parquet into the folder.")
-@click.option(
+@option("--parquet", "Also write labels.parquet into the folder.")
+@option(
     "--labels-format",
+    "Whether the labels go to labels.csv, or to labels.parquet in its place.",
     type=click.Choice(["csv", "parquet"]),
     default="csv",
-    help="Whether the labels go to labels.csv, or to labels.parquet in its place.",
 )
-@shared.flag("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")
-@shared.flag("--report", "Also write report.html, which explains the clusters, into the folder.")
+@option("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")
+@option("--report", "Also write report.html, which explains the clusters, into the folder.")
 @rule_options
-@rule_option(
-    "--price", is_flag=True, help="Also find out what the clusters would be without each rule in turn."
+@rule_option("--price", "Also find out what the clusters would be without each rule in turn.")
+@option(
+    "--workers N",
+    "Share the work among so many Dask workers, started on this machine for the run.",
+    type=whole(1),
 )
-@scale_options
-@shared.PRINTING
+@option(
+    "--scheduler ADDRESS",
+    "Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.",
+)
+@options.PRINTING
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
@@ -57,33 +61,40 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.results.contents import KIND, contents_of
+    from equigraph.results.cluster import cluster
+    from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
         if settings[flag] and settings["output"] is None:
             raise click.UsageError(f"--{flag} needs a folder for {what}: give -o DIR.", ctx)
     if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
         raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
-    parameters = method_parameters(get_method(method), ctx, generic)
-    check_one_dial(ctx, parameters)
-    parameters |= method_rules(method, settings, ctx)
+    parameters = options.method_parameters(method, ctx, generic) | method_rules(method, settings, ctx)
     if settings["price"] and "rules" not in parameters:
         raise click.UsageError(
             "--price is for rules, and there are none: give --rules FILE, --apart and so on.", ctx
         )
-    check_n_clusters(ctx, get_method(method), parameters)
+    options.check_n_clusters(ctx, method, parameters)
+    stoppable = "callbacks" in constraints_of(method)
+    if settings["time_limit"] is not None and not stoppable:
+        raise click.UsageError(
+            f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
+        )
     run = Run(ctx, settings)
+    further = [*(PICTURES if settings["plot"] else ()), *((PAGE,) if settings["report"] else ())]
     with (
-        run.output(_names(settings)),
-        execution_of(ctx, method, parameters, settings) as parameters,
+        run.output([*POSSIBLE_FILES, *LEFT_OUT, *further]),
+        _execution(ctx, method, parameters, settings) as parameters,
         open_source(edges, settings, parameters.get("execution")) as graph,
     ):
-        source = source_with_dropped(source_of(ctx, edges), graph)
-        result = replace(_fit(graph, method, parameters, run), source=source)
+        with run.callbacks() if stoppable else nullcontext() as callbacks:
+            watched = {"callbacks": callbacks} if stoppable else {}
+            result = cluster(graph, method=method, **parameters, **watched)
+        result = replace(result, source=run.source(edges, graph))
         if settings["price"]:
             with run.callbacks() as callbacks:
                 prices = result.price(callbacks=callbacks)
-            result = replace(result, rules={**result.rules, "prices": prices.to_dict()})
+            result = replace(result, rules={**(result.rules or {}), "prices": prices.to_dict()})
         run.write(
             KIND,
             lambda: contents_of(result, labels_format=settings["labels_format"]),
@@ -97,26 +108,31 @@ def command(
     run.finish("these are the best clusters until then", "labels", result.summary, show)
 
 
-def _names(settings: Settings) -> list[str]:
-    """Return the files that the command will write."""
-    from equigraph.results.contents import POSSIBLE_FILES
-
-    names = {"plot": PICTURES, "report": (PAGE,)}
-    return [*POSSIBLE_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
-
-
-def _fit(graph: Any, method: str, parameters: Settings, run: Run) -> Any:
-    from equigraph.results.cluster import cluster
-
-    estimator = get_method(method).load()
-    if "callbacks" in estimator._get_param_names():
-        with run.callbacks() as callbacks:
-            return cluster(graph, method=method, **parameters, callbacks=callbacks)
-    if run.settings["time_limit"] is not None:
+@contextmanager
+def _execution(
+    ctx: click.Context, method: str, parameters: Settings, settings: Settings
+) -> Iterator[Settings]:
+    """Give the parameters with the execution that was asked for; a cluster that was started for it ends with it."""
+    scheduler, workers = settings["scheduler"], settings["workers"]
+    if scheduler is None and workers is None:
+        yield parameters
+        return
+    if scheduler is not None and workers is not None:
+        raise click.UsageError("--scheduler and --workers contradict each other: give one.", ctx)
+    if "execution" not in constraints_of(method):
+        able = ", ".join(("fair-partition", "fair-nmtf", "ifair-nmtf", "nmtf"))
         raise click.UsageError(
-            f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", run.ctx
+            f"The method {method} runs in this process only: --workers and --scheduler go with {able}.", ctx
         )
-    return cluster(graph, method=method, **parameters)
+    if "execution" in parameters:
+        raise click.UsageError("--execution contradicts --workers and --scheduler: give one.", ctx)
+    if scheduler is not None:
+        yield {**parameters, "execution": scheduler}
+        return
+    from equigraph.stores.dask_rows import local_cluster
+
+    with local_cluster(workers) as started:
+        yield {**parameters, "execution": started.scheduler_address}
 
 
 def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
@@ -131,10 +147,10 @@ def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
         result.report(folder / PAGE, graph=graph)
 
 
-def draw(result: Any, graph: Any, folder: Any, *, positions: Any = None) -> None:
+def draw(result: Any, graph: Any, folder: Path, *, positions: Any = None) -> None:
     """Draw the pictures of a result into a folder."""
     from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
-    from equigraph.plotting.interaction import MAX_CLUSTERS
+    from equigraph.plotting.clusters import MAX_CLUSTERS
 
     GraphDisplay.from_result(result, graph, positions=positions).save(folder / "graph.png")
     if result.n_clusters <= MAX_CLUSTERS:

@@ -9,55 +9,52 @@ from typing import Any
 import click
 
 from equigraph._utils.text import count
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.app import BAD_INPUT, FAILED
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
-from equigraph.apps.cli.options import SectionCommand, constraints_of
+from equigraph.apps.cli.options import Command, constraints_of, option, whole
 from equigraph.apps.cli.output import Run, check_file
-from equigraph.apps.cli.sources import PREFIX, READING_OPTIONS, describe_graph, read_source
-from equigraph.apps.cli.stopping import TIME_LIMIT
+from equigraph.apps.cli.rules import names_in
+from equigraph.apps.cli.sources import PREFIX, READING_OPTIONS, read_source
+from equigraph.apps.cli.summary import describe_graph
 from equigraph.methods import METHODS, get_method
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
 # Fewer pairs never give a p of 0.05.
 _ENOUGH_PAIRS = 6
+_TESTED = {
+    "method": "method", "n": "pairs", "difference": "difference", "wins": "wins", "ties": "ties", "losses": "losses",
+    "p": "p", "p_holm": "p (Holm)",
+}  # fmt: skip
 
 
-@click.command("compare", cls=SectionCommand)
+@click.command("compare", cls=Command)
 @click.argument("edges", metavar="EDGES...", nargs=-1, required=True)
 @READING_OPTIONS
-@click.option(
-    "-k",
-    "--n-clusters",
+@option(
+    "-k --n-clusters [GRAPH=]NUMBER",
+    "Number of clusters, of all graphs or of one; may be repeated.",
     multiple=True,
     required=True,
-    metavar="[GRAPH=]NUMBER",
-    help="Number of clusters, of all graphs or of one; may be repeated.",
 )
-@click.option("--methods", metavar="A,B,C", help="Names of methods; by default all.")
-@click.option(
-    "--metrics", metavar="A,B,C", help="Names of scores, such as Q,NB,conductance; by default the usual ones."
-)
-@click.option(
-    "--fairness",
+@option("--methods A,B,C", "Names of methods; by default all.")
+@option("--metrics A,B,C", "Names of scores, such as Q,NB,conductance; by default the usual ones.")
+@option(
+    "--fairness [METHOD=]VALUE",
+    "The dial of the methods that have one, or of one method; may be repeated.",
     multiple=True,
-    metavar="[METHOD=]VALUE",
-    help="The dial of the methods that have one, or of one method; may be repeated.",
 )
-@shared.flag("--tune", "First choose every dial that --fairness does not set, by Q times NB.")
-@shared.whole("--seeds", least=1, default=3, help="Number of seeds for each method.")
-@shared.seed("The first seed.")
-@click.option(
-    "--baseline", metavar="METHOD", help="Test every other method against this one, in pairs; see above."
-)
-@shared.flag("--intervals", "Print half of the 95 % confidence interval in place of the standard deviation.")
-@click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json, .md or .tex.")
-@click.option("--per-seed", metavar="FILE", help="Write one row for each graph, method and seed as .csv.")
-@shared.flag("--force", "Replace files of these names.")
-@TIME_LIMIT
-@shared.as_json("Print JSON and nothing else.")
-@shared.quiet("No progress bar and no table.")
-@shared.DEBUG
+@option("--tune", "First choose every dial that --fairness does not set, by Q times NB.")
+@option("--seeds", "Number of seeds for each method.", type=whole(1), default=3)
+@options.seed("The first seed.")
+@option("--baseline METHOD", "Test every other method against this one, in pairs; see above.")
+@option("--intervals", "Print half of the 95 % confidence interval in place of the standard deviation.")
+@option("-o --output FILE", "Write the table as .csv, .json, .md or .tex.")
+@option("--per-seed FILE", "Write one row for each graph, method and seed as .csv.")
+@option("--force", "Replace files of these names.")
+@options.TIME_LIMIT
+@options.as_json("Print JSON and nothing else.")
+@options.quiet("No progress bar and no table.")
 @click.pass_context
 def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> None:
     """Run every method on one graph or several; one row each.
@@ -76,12 +73,13 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
     for path, endings in ((output, tuple(_WRITERS)), (per_seed, (".csv",))):
         if path is not None:
             check_file(path, endings, force=settings["force"])
-    names = _names(settings["methods"]) or list(METHODS)
+    names = names_in(settings["methods"] or "") or list(METHODS)
     for name in names:
         get_method(name)
-    if settings["baseline"] not in (None, *names):
+    baseline = settings["baseline"]
+    if baseline not in (None, *names):
         raise click.UsageError(
-            f"--baseline {settings['baseline']} is not compared; the methods are {', '.join(names)}.", ctx
+            f"--baseline {baseline} is not compared; the methods are {', '.join(names)}.", ctx
         )
     fairness = _dials(settings["fairness"], names, ctx)
     called = _graph_names(edges, ctx)
@@ -95,14 +93,14 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
                 graphs if several else next(iter(graphs.values())),
                 methods=names,
                 n_clusters=n_clusters if several else next(iter(n_clusters.values())),
-                metrics=_names(settings["metrics"]) or None,
+                metrics=names_in(settings["metrics"] or "") or None,
                 fairness=fairness,
                 tune=settings["tune"],
                 n_seeds=settings["seeds"],
                 random_state=settings["seed"],
                 callbacks=callbacks,
             )
-    run.stop.report(f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows")
+    run.report_stop(f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows")
     if output is not None:
         getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
     if per_seed is not None:
@@ -113,19 +111,14 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
         for name, one in called.items():
             line(describe_graph(graphs[name], one))
         print_comparison(comparison, "interval" if settings["intervals"] else "sd")
-        if settings["baseline"] is not None:
-            print_tests(comparison, settings["baseline"])
-        for path in (output, per_seed):
-            if path is not None:
-                line(f"Wrote {path}.")
+        if baseline is not None:
+            print_tests(comparison, baseline)
+        for path in filter(None, (output, per_seed)):
+            line(f"Wrote {path}.")
     if all(row.error for row in comparison.rows):
         bad_input = all(row.bad_input for row in comparison.rows)
         raise click.exceptions.Exit(BAD_INPUT if bad_input else FAILED)
-    run.stop.leave()
-
-
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+    run.leave()
 
 
 def _graph_names(edges: tuple[str, ...], ctx: click.Context) -> dict[str, str]:
@@ -141,8 +134,7 @@ def _graph_names(edges: tuple[str, ...], ctx: click.Context) -> dict[str, str]:
 
 def _numbers(values: tuple[str, ...], graphs: list[str], ctx: click.Context) -> dict[str, int]:
     """Return the number of clusters by graph; a value without a name is for all others."""
-    common: int | None = None
-    own: dict[str, int] = {}
+    given: dict[str, int] = {}
     for value in values:
         name, _, number = value.rpartition("=")
         if not number.isdecimal() or int(number) < 2:
@@ -150,41 +142,36 @@ def _numbers(values: tuple[str, ...], graphs: list[str], ctx: click.Context) -> 
                 f"-k {value} is no number of clusters: expected a whole number of at least 2, or GRAPH=NUMBER.",
                 ctx,
             )
-        if name in own or (not name and common is not None):
+        if name in given:
             raise click.UsageError(f"-k is given twice for {name or 'all graphs'}: give it once.", ctx)
         if name and name not in graphs:
             raise click.UsageError(f"-k {value} names no graph; the graphs are {', '.join(graphs)}.", ctx)
-        if name:
-            own[name] = int(number)
-        else:
-            common = int(number)
-    missing = next((name for name in graphs if name not in own and common is None), None)
-    if missing is not None:
-        raise click.UsageError(f"-k says nothing of {missing}: give -k {missing}=NUMBER, or -k NUMBER.", ctx)
-    return {name: own.get(name, common or 0) for name in graphs}
+        given[name] = int(number)
+    for name in graphs:
+        if name not in given and "" not in given:
+            raise click.UsageError(f"-k says nothing of {name}: give -k {name}=NUMBER, or -k NUMBER.", ctx)
+    return {name: given.get(name, given.get("", 0)) for name in graphs}
 
 
 def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:
     """Return the dial by method; a value without a method is for all others that have a dial."""
-    dials: dict[str, float] = {}
-    own: dict[str, float] = {}
+    given: dict[str, float] = {}
     for value in values:
         name, _, number = value.rpartition("=")
+        if name in given:
+            raise click.UsageError(
+                f"--fairness is given twice for {name or 'all methods'}: give it once.", ctx
+            )
         try:
-            dial = float(number)
+            given[name] = float(number)
         except ValueError:
             raise click.UsageError(
                 f"--fairness {value} is no number: expected VALUE or METHOD=VALUE.", ctx
             ) from None
-        if name in own or (not name and dials):
-            raise click.UsageError(
-                f"--fairness is given twice for {name or 'all methods'}: give it once.", ctx
-            )
-        if name:
-            own[name] = dial
-        else:
-            dials = {known: dial for known in names if "fairness" in constraints_of(known)}
-    return {**dials, **own} or None
+    if "" in given:
+        dial = given.pop("")
+        given = {**{name: dial for name in names if "fairness" in constraints_of(name)}, **given}
+    return given or None
 
 
 def print_comparison(comparison: Any, spread: str) -> None:
@@ -229,14 +216,12 @@ def print_tests(comparison: Any, baseline: str) -> None:
     for metric in comparison.metrics:
         columns = comparison.paired(metric, baseline)
         n_pairs = max([n_pairs, *columns["n"]])
-        names = ("method", "n", "difference", "wins", "ties", "losses", "p", "p_holm")
-        rows = zip(*(columns[name] for name in names), strict=True)
+        rows = zip(*(columns[name] for name in _TESTED), strict=True)
         cells += [(metric, *(None if cell != cell else cell for cell in row)) for row in rows]
     unit = "graphs" if len(comparison.graphs) > 1 else "seeds"
     line()
     line(f"Against {baseline}, in pairs over the {unit}:")
-    heads = ("score", "method", "pairs", "difference", "wins", "ties", "losses", "p", "p (Holm)")
-    table(heads, cells, left=("score", "method"))
+    table(("score", *_TESTED.values()), cells, left=("score", "method"))
     if n_pairs < _ENOUGH_PAIRS:
         note(
             f"With {count(n_pairs, 'pair')} no p below {2.0 ** (1 - n_pairs):.2g} is possible: use more {unit}."

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.cluster import PICTURES, draw
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command
-from equigraph.apps.cli.output import Run, source_of
+from equigraph.apps.cli.options import Command, option
+from equigraph.apps.cli.output import Run
 from equigraph.apps.cli.report import PAGE
-from equigraph.apps.cli.sources import PREFIX, dataset_graph, describe_graph
-from equigraph.apps.cli.summary import group_counts, sizes_by_group
+from equigraph.apps.cli.sources import EMBEDDED, PREFIX, dataset_graph
+from equigraph.apps.cli.summary import describe_graph, group_counts, sizes_by_group
 from equigraph.exceptions import MissingDependencyError, require
 
 N_CLUSTERS = 3
@@ -31,12 +31,9 @@ _PICTURES = ("methods.png", "tradeoff.png")
 
 
 @click.command("demo", cls=Command)
-@shared.valued(
-    "-o", "--output", metavar="DIR", default="equigraph-demo", help="Folder for the results and pictures."
-)
-@shared.seed("Seed of every method.")
-@shared.flag("--force", "Replace what other runs, or other programs, wrote into the folder.")
-@shared.DEBUG
+@option("-o --output DIR", "Folder for the results and pictures.", default="equigraph-demo")
+@options.seed("Seed of every method.")
+@option("--force", "Replace what other runs, or other programs, wrote into the folder.")
 @click.pass_context
 def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
@@ -48,14 +45,14 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     names = (*POSSIBLE_FILES, *PICTURES, *_PICTURES, PAGE)
     run = Run(ctx, {"output": output, "force": force})
     with run.output(names):
-        graph = dataset_graph("classroom")
-        line(describe_graph(graph, f"{PREFIX}classroom"))
+        graph, edges = dataset_graph(EMBEDDED), f"{PREFIX}{EMBEDDED}"
+        line(describe_graph(graph, edges))
         results = {
             name: cluster(graph, method=name, n_clusters=N_CLUSTERS, random_state=seed, **parameters)
             for name, parameters in METHODS.items()
         }
         winner = max(results, key=lambda name: results[name].scores["Q"] + results[name].scores["NB"])
-        kept = replace(results[winner], source=source_of(ctx, f"{PREFIX}classroom"))
+        kept = replace(results[winner], source=run.source(edges, graph))
         drawn: list[str] = []
 
         def further(folder: Path) -> None:

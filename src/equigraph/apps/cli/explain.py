@@ -8,21 +8,17 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
 from equigraph.apps.cli.console import line, warnings_as_notes
-from equigraph.apps.cli.options import SectionCommand
-from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
+from equigraph.apps.cli.options import Command, as_json, option
+from equigraph.apps.cli.sources import read_again, stored_graph_options
 from equigraph.exceptions import InputError
 
 
-@click.command("explain", cls=SectionCommand)
+@click.command("explain", cls=Command)
 @click.argument("folder", metavar="OUT")
 @click.argument("what", metavar="NODE", nargs=-1, required=True)
-@click.option(
-    "--rules", metavar="FILE", help="Rules (json or toml) of which to tell what each move would break."
-)
-@shared.as_json("Print everything as JSON.")
-@shared.DEBUG
+@option("--rules FILE", "Rules (json or toml) of which to tell what each move would break.")
+@as_json("Print everything as JSON.")
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:
@@ -33,38 +29,39 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
     read again from where it was; classes are as the lists in the folder are now.
     """
     from equigraph.apps.classes.persistence import is_division
-    from equigraph.apps.report.stored_results import read_folder
-    from equigraph.results.result import ClusteringResult
-    from equigraph.rules import Rules
 
     if len(what) > 2:
         raise click.UsageError(
             f"{len(what)} names are given: expected one node, in quotes if it has blanks, or two clusters.",
             ctx,
         )
-    as_json, rules = settings.pop("as_json"), settings.pop("rules")
     with warnings_as_notes():
-        if is_division(folder):
-            _explain_person(ctx, folder, what, rules, as_json)
-            return
-        result, _, _ = read_folder(Path(folder))
-        if not isinstance(result, ClusteringResult):
-            raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
-        graph, reason = read_again(ctx, result.source, settings)
-        if graph is None:
-            raise InputError(
-                reason or f"The graph of {folder} is not at hand: --graph EDGES tells where it is."
-            )
-        explanation: Any = result.explain(
-            *what, graph=graph, rules=None if rules is None else Rules.read(rules)
-        )
-    line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False) if as_json else str(explanation))
+        explain = _explain_person if is_division(folder) else _explain_node
+        explanation = explain(ctx, folder, what, settings)
+    if settings["as_json"]:
+        line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        line(str(explanation))
 
 
-def _explain_person(
-    ctx: click.Context, folder: str, what: tuple[str, ...], rules: str | None, as_json: bool
-) -> None:
-    """Say why somebody is in a class."""
+def _explain_node(ctx: click.Context, folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
+    """Return why a node is in a cluster, or why two clusters are two."""
+    from equigraph.apps.report.findings import read_folder
+    from equigraph.results.result import ClusteringResult
+    from equigraph.rules import Rules
+
+    result, _, _ = read_folder(Path(folder))
+    if not isinstance(result, ClusteringResult):
+        raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
+    graph, reason = read_again(ctx, result.source, settings)
+    if graph is None:
+        raise InputError(str(reason))
+    rules = settings["rules"]
+    return result.explain(*what, graph=graph, rules=None if rules is None else Rules.read(rules))
+
+
+def _explain_person(ctx: click.Context, folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
+    """Return why somebody is in a class."""
     from equigraph.apps.classes.explanation import explain_person
     from equigraph.apps.classes.persistence import load_edited
 
@@ -72,7 +69,6 @@ def _explain_person(
         raise click.UsageError(
             "Two names are given: of classes one person is explained, in quotes if the name has blanks.", ctx
         )
-    if rules is not None:
+    if settings["rules"] is not None:
         raise click.UsageError("--rules has no meaning for classes, which have rules of their own.", ctx)
-    explanation = explain_person(load_edited(folder), what[0])
-    line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False) if as_json else str(explanation))
+    return explain_person(load_edited(folder), what[0])

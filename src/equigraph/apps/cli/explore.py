@@ -7,19 +7,9 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
-from equigraph.apps.cli.classes import (
-    BINS,
-    COLUMNS,
-    MEANT,
-    SHEETS,
-    attribute_bins,
-    column_roles,
-    meant_names,
-    sheet_of,
-)
+from equigraph.apps.cli.classes import BINS, attribute_bins, sheet_options, sheet_settings
 from equigraph.apps.cli.console import line, note, warnings_as_notes
-from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.options import Command, Settings, option, whole
 from equigraph.apps.cli.sources import PREFIX, dataset_graph
 from equigraph.exceptions import ParameterError, RosterError, require
 
@@ -28,24 +18,22 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 
 @click.command("explore", cls=Command)
 @click.argument("source", metavar="[FILE]", required=False)
-@click.option("--groups", metavar="FILE", help="FILE holds links, and this table the groups of its people.")
-@click.option(
-    "--attribute", metavar="NAME", help="What to spread evenly.  [default: what `equigraph classes` spreads]"
-)
-@COLUMNS
-@SHEETS
+@option("--groups FILE", "FILE holds links, and this table the groups of its people.")
+@option("--attribute NAME", "What to spread evenly.  [default: what `equigraph classes` spreads]")
+@sheet_options
 @BINS
-@MEANT
-@shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
-@click.option("-k", "--n-clusters", type=click.IntRange(min=2), help="Number of groups to make.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]")
-@shared.valued("--host", default="127.0.0.1", help="The address to listen on.")
-@click.option("--browser/--no-browser", default=True, help="Whether to open the page.  [default: yes]")
-@shared.flag("--fresh", "Begin anew, and not where this board was left.")
-@click.option(
-    "--print", "print_", is_flag=True, help="Print who is in which group of a saved board, and end."
+@option("-k --n-clusters", "Number of groups to make.", type=whole(2))
+@option(
+    "--port",
+    "The port.  [default: a free one]",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=False,
 )
-@shared.DEBUG
+@option("--host", "The address to listen on.", default="127.0.0.1")
+@option("--browser/--no-browser", "Whether to open the page.  [default: yes]", default=True)
+@option("--fresh", "Begin anew, and not where this board was left.")
+@option("--print", "Print who is in which group of a saved board, and end.", "print_")
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
 
@@ -59,7 +47,7 @@ def command(source: str | None, **settings: Any) -> None:
         _print_labels(source)
         return
     require("starlette", extra="explore", purpose="The explorer")
-    from equigraph.apps.explore.workers import Worker
+    from equigraph.apps.explore.jobs import Worker
 
     worker = Worker()
     worker.start()  # it loads what a search needs while the people are read here
@@ -74,7 +62,7 @@ def command(source: str | None, **settings: Any) -> None:
         worker.stop()
 
 
-def _opened(source: str | None, settings: dict[str, Any], open_session: Any) -> Any:
+def _opened(source: str | None, settings: Settings, open_session: Any) -> Any:
     """Return the board that the settings ask for, or the sheet that the page asks about first."""
     from equigraph.apps.explore.persistence import stored_step
 
@@ -90,25 +78,18 @@ def _opened(source: str | None, settings: dict[str, Any], open_session: Any) -> 
         return open_session(people, step, number, attribute, fresh=fresh)
 
 
-def _is_sheet(path: Path, settings: dict[str, Any]) -> bool:
+def _is_sheet(path: Path, settings: Settings) -> bool:
     return settings["groups"] is None and path.suffix.lower() in _SHEETS and not path.is_dir()
 
 
-def _read_sheet(path: Path, settings: dict[str, Any]) -> tuple[Any, Any]:
+def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     """Return a sheet as it is offered to the page, and its people if nothing has to be asked about them."""
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.uploads import OfferedSheet, inspect
 
-    options = {
-        "columns": column_roles(settings["columns"]),
-        "bins": attribute_bins(settings["bins"]),
-        "names": meant_names(settings["meant"]),
-        "accept_near": settings["accept_near"],
-        "sheet": sheet_of(settings["page"]),
-        "wishes_sheet": sheet_of(settings["wishes_sheet"]),
-    }
+    options = {**sheet_settings(settings), "bins": attribute_bins(settings["bins"])}
     seen = inspect(str(path), path.name, None, options)
     sheet = OfferedSheet(path, seen, options, settings["n_clusters"], settings["attribute"])
     try:
@@ -142,11 +123,10 @@ def _announce(running: Any) -> None:
     line("Ctrl-C ends it.")
 
 
-def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
+def _read(source: str | None, settings: Settings) -> tuple[Any, Any]:
     """Return the people, and the state if the file is a saved board or a folder of classes."""
     from equigraph.apps.classes.persistence import load_edited
-    from equigraph.apps.explore.examples import classroom
-    from equigraph.apps.explore.people import BoardPeople
+    from equigraph.apps.explore.people import BoardPeople, classroom
     from equigraph.apps.explore.persistence import read_board
     from equigraph.apps.explore.steps import board_of_division
     from equigraph.graph import read_graph
@@ -156,16 +136,13 @@ def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
         return classroom(), None
     if source.startswith(PREFIX):
         graph = dataset_graph(source.removeprefix(PREFIX), attribute)
-        return BoardPeople.of_graph(
-            graph, source.removeprefix(PREFIX), {"read": "dataset", "file": source}
-        ), None
+        return BoardPeople.of_graph(graph, source.removeprefix(PREFIX)), None
     path = Path(source)
     if path.suffix.lower() == ".json":
         return read_board(path)
     if path.is_dir():
         return board_of_division(load_edited(path), path.name)
-    origin = {"read": "graph", "file": path.name, "groups": groups, "attribute": attribute}
-    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name, origin), None
+    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name), None
 
 
 def _print_labels(source: str | None) -> None:

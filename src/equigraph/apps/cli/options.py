@@ -1,49 +1,26 @@
-"""Options that are made from the constraints of a method, so that no parameter is out of reach."""
+"""Options: how they are declared, those that several commands have, and those made from the parameters of a method."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 import click
 
 from equigraph.methods import METHODS, get_method
 
+Decorator = Callable[[Any], Any]
+Settings = dict[str, Any]  # what was typed, by the names of the options
+
+DEFAULT_METHOD = "fair-partition"
+DEFAULT_SEED = 0
 # Parameters whose option has another name, or a short one.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
 # The command sets these itself.
 _OWN = ("callbacks", "rules", "on_conflict", "verbose", "time_limit")
 _DEST = "parameter_"
-DEFAULT_SEED = 0
+DEBUG_HELP = "Show the traceback of an error."
 _SECTIONS = ("Options", "Parameters", "Rules", "Reading")  # first words of the sections of the help
-
-
-class Command(click.Command):
-    """A command that refuses an option that may stand once and stands twice, where click takes the last."""
-
-    def make_parser(self, ctx: click.Context) -> Any:
-        """Return click's parser, with a look at what was given."""
-        parser = super().make_parser(ctx)
-        parse = parser.parse_args
-
-        def parse_once(args: list[str]) -> Any:
-            found = parse(args)
-            _refuse_repeated(found[2], ctx)
-            return found
-
-        parser.parse_args = parse_once  # type: ignore[method-assign]
-        return parser
-
-
-def _refuse_repeated(given: list[click.Parameter], ctx: click.Context) -> None:
-    seen: set[int] = set()
-    for parameter in given:
-        may_repeat = not isinstance(parameter, click.Option) or parameter.multiple or parameter.count
-        if not may_repeat and id(parameter) in seen:
-            flags = " or ".join(sorted({*parameter.opts, *parameter.secondary_opts}, key=len)[-2:])
-            raise click.UsageError(f"The option {flags} is given twice: give it once.", ctx)
-        seen.add(id(parameter))
 
 
 class SectionOption(click.Option):
@@ -52,6 +29,99 @@ class SectionOption(click.Option):
     def __init__(self, *args: Any, section: str = "Options", **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.section = section
+
+
+class Command(click.Command):
+    """A command with sections in its help and ``--debug``; an option that may stand once must not stand twice."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, help=DEBUG_HELP))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, where click would take the last of several values without a word."""
+        seen: set[int] = set()
+        for parameter in self.make_parser(ctx).parse_args(list(args))[2]:
+            may_repeat = not isinstance(parameter, click.Option) or parameter.multiple
+            if not may_repeat and id(parameter) in seen:
+                flags = " or ".join(sorted({*parameter.opts, *parameter.secondary_opts}, key=len)[-2:])
+                raise click.UsageError(f"The option {flags} is given twice: give it once.", ctx)
+            seen.add(id(parameter))
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in their sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
+        for title, records in sorted(sections.items(), key=lambda item: _SECTIONS.index(item[0].split()[0])):
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option(usage: str, help: str, dest: str | None = None, **settings: Any) -> Decorator:
+    """Return an option as the help shows it: its flags, and perhaps a word for its value.
+
+    Without such a word, a type and a default it is a flag. A default is shown. The dest is its name in the settings.
+    """
+    flags = [word for word in usage.split() if word.startswith("-")]
+    metavar = " ".join(usage.split()[len(flags) :]) or None
+    if metavar is None and not {"type", "default"} & set(settings) and "/" not in usage:
+        settings["is_flag"] = True
+    if not isinstance(settings.get("default"), bool):
+        settings.setdefault("show_default", settings.get("default") is not None)
+    names = [*flags, dest] if dest else flags
+    return click.option(*names, cls=SectionOption, metavar=metavar, help=help, **settings)
+
+
+def together(*options: Decorator) -> Decorator:
+    """Return what adds several options, in the order of the help."""
+
+    def add(function: Any) -> Any:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return add
+
+
+def whole(least: int) -> click.IntRange:
+    """Return the type of a whole number of at least so much."""
+    return click.IntRange(min=least)
+
+
+def folder(text: str) -> Decorator:
+    """Return the option for the folder to write to."""
+    return option("-o --output DIR", text)
+
+
+def seed(text: str = "Seed of the search.") -> Decorator:
+    """Return the option for the seed."""
+    return option("--seed", text, type=whole(0), default=DEFAULT_SEED)
+
+
+def quiet(text: str = "No progress bar and no summary.") -> Decorator:
+    """Return the option not to print."""
+    return option("-q --quiet", text)
+
+
+def as_json(text: str = "Print the summary as JSON and nothing else.") -> Decorator:
+    """Return the option to print for machines."""
+    return option("--json", text, "as_json")
+
+
+PRINTING = together(as_json(), quiet())
+TIME_LIMIT = option(
+    "--time-limit SECONDS",
+    "Stop so long after the start of the command, and keep what there is.",
+    type=click.FloatRange(min=0, min_open=True),
+)
+METHOD = option("-m --method", "Name of the method; `equigraph methods` lists them.", default=DEFAULT_METHOD)
+GENERIC = option(
+    "-P NAME=VALUE", "Any parameter of the method, by its name in Python.", "generic", multiple=True
+)
 
 
 class ConstrainedValue(click.ParamType):
@@ -113,7 +183,7 @@ def reachable(name: str, constraint: Any) -> bool:
     if isinstance(constraint, Instance):
         return constraint.accepts((2, 1))
     if isinstance(constraint, AnyOf):
-        return any(reachable(name, option) for option in constraint.options)
+        return any(reachable(name, one) for one in constraint.options)
     return True
 
 
@@ -133,9 +203,7 @@ def describe_values(constraint: Any) -> str:
     elif isinstance(constraint, Seed):
         words = "a whole number of at least 0"
     elif isinstance(constraint, AnyOf):
-        words = ", or ".join(
-            describe_values(option) for option in constraint.options if reachable("", option)
-        )
+        words = ", or ".join(describe_values(one) for one in constraint.options if reachable("", one))
     elif isinstance(constraint, Instance) and constraint.accepts((2, 1)):
         words = "numbers separated by commas"
     else:
@@ -143,56 +211,22 @@ def describe_values(constraint: Any) -> str:
     return f"{words}, or none" if constraint.optional else words
 
 
-def defaults_of(estimator: Any) -> dict[str, Any]:
-    """Return the defaults of an estimator's parameters."""
-    signature = inspect.signature(estimator.__init__)
-    return {name: parameter.default for name, parameter in signature.parameters.items() if name != "self"}
-
-
 def flags_of(name: str) -> tuple[str, ...]:
     """Return the flags of a parameter."""
     return _FLAGS.get(name, ("--" + name.replace("_", "-"),))
 
 
-def parameter_options(method: Any) -> list[click.Option]:
-    """Return one option for each parameter of a method that can be given as text."""
-    estimator = method.load()
-    defaults = defaults_of(estimator)
-    return [
-        _option(name, constraint, defaults.get(name), f"Parameters of {method.name}")
-        for name, constraint in estimator._parameters.items()
-        if reachable(name, constraint)
-    ]
+def default_texts(estimator: Any) -> dict[str, str]:
+    """Return the defaults of an estimator's parameters as they would be typed."""
+    return {name: _typed(value) for name, value in _defaults(estimator).items()}
 
 
-def _option(name: str, constraint: Any, default: Any, section: str) -> click.Option:
-    from equigraph._utils.parameters import AnyOf, Boolean, Choice
-
-    flags = flags_of(name)
-    shown = DEFAULT_SEED if name == "random_state" else default
-    text = f"{constraint.help or 'No description.'}"
-    if isinstance(constraint, Boolean) and not constraint.optional:
-        pair = f"{flags[0]}/--no-{flags[0].removeprefix('--')}"
-        settings: dict[str, Any] = {"help": f"{text}  [default: {'yes' if shown else 'no'}]"}
-        return SectionOption([pair, _DEST + name], default=None, section=section, **settings)
-    options = [
-        option
-        for option in (constraint.options if isinstance(constraint, AnyOf) else [constraint])
-        if reachable(name, option)
-    ]
-    needs_number = name == "n_clusters" and default is not None
-    values = options[0].values if len(options) == 1 and isinstance(options[0], Choice) else ()
-    return SectionOption(
-        [*flags, _DEST + name],
-        type=ConstrainedValue(constraint),
-        metavar="[" + "|".join(map(str, values)) + "]" if values else "VALUE",
-        help=f"{text}  [{'required' if needs_number else f'default: {default_text(shown)}'}]",
-        section=section,
-    )
+def _defaults(estimator: Any) -> dict[str, Any]:
+    defaults = estimator().get_params(deep=False)
+    return {**defaults, "random_state": DEFAULT_SEED} if "random_state" in defaults else defaults
 
 
-def default_text(value: Any) -> str:
-    """Return a default as it would be typed."""
+def _typed(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return ",".join(map(str, value))
     if isinstance(value, bool):
@@ -200,42 +234,71 @@ def default_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
+def parameter_options(method: Any) -> list[click.Parameter]:
+    """Return one option for each parameter of a method that can be given as text."""
+    from equigraph._utils.parameters import AnyOf, Boolean, Choice
+
+    estimator = method.load()
+    defaults = default_texts(estimator)
+    options: list[click.Parameter] = []
+    for name, constraint in estimator._parameters.items():
+        if not reachable(name, constraint):
+            continue
+        flags = list(flags_of(name))
+        settings: Settings = {}
+        if isinstance(constraint, Boolean) and not constraint.optional:
+            flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+            settings["default"] = None
+        else:
+            readings = constraint.options if isinstance(constraint, AnyOf) else [constraint]
+            choices = [one for one in readings if reachable(name, one)]
+            words = choices[0].values if len(choices) == 1 and isinstance(choices[0], Choice) else ()
+            metavar = "[" + "|".join(map(str, words)) + "]" if words else "VALUE"
+            settings |= {"type": ConstrainedValue(constraint), "metavar": metavar}
+        required = name == "n_clusters" and defaults[name] != "none"
+        default = "required" if required else f"default: {defaults[name]}"
+        text, section = f"{constraint.help}  [{default}]", f"Parameters of {method.name}"
+        options.append(SectionOption([*flags, _DEST + name], help=text, section=section, **settings))
+    return options
+
+
 def is_given(ctx: click.Context, name: str) -> bool:
     """Return whether an option was typed, and not left at its default."""
     return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
-def method_parameters(method: Any, ctx: click.Context, generic: tuple[str, ...]) -> dict[str, Any]:
-    """Collect the parameters that were given, as options or as ``-P name=value``."""
+def method_parameters(name: str, ctx: click.Context, generic: tuple[str, ...]) -> dict[str, Any]:
+    """Collect the parameters of a method that were given, as options or as ``-P name=value``."""
     given = {
-        name.removeprefix(_DEST): value
-        for name, value in ctx.params.items()
-        if name.startswith(_DEST) and is_given(ctx, name)
+        dest.removeprefix(_DEST): value
+        for dest, value in ctx.params.items()
+        if dest.startswith(_DEST) and is_given(ctx, dest)
     }
-    constraints = method.load()._parameters
+    constraints = get_method(name).load()._parameters
     for assignment in generic:
-        name, equals, text = assignment.partition("=")
-        name = name.strip().replace("-", "_")
+        parameter, equals, text = assignment.partition("=")
+        parameter = parameter.strip().replace("-", "_")
         if not equals:
             raise click.UsageError(f"-P {assignment} is not an assignment: expected name=value.", ctx)
-        if name not in constraints or not reachable(name, constraints[name]):
-            raise click.UsageError(_unknown(method, f"parameter {name!r}", name), ctx)
-        if name in given:
-            raise click.UsageError(f"The parameter {name!r} is given twice.", ctx)
+        if parameter not in constraints or not reachable(parameter, constraints[parameter]):
+            raise click.UsageError(_unknown(name, f"parameter {parameter!r}", parameter), ctx)
+        if parameter in given:
+            raise click.UsageError(f"The parameter {parameter!r} is given twice.", ctx)
         try:
-            given[name] = parse_value(constraints[name], text)
+            given[parameter] = parse_value(constraints[parameter], text)
         except ValueError as error:
-            raise click.UsageError(f"-P {name}: {error}", ctx) from None
+            raise click.UsageError(f"-P {parameter}: {error}", ctx) from None
     if "random_state" in constraints:
         given.setdefault("random_state", DEFAULT_SEED)
+    check_one_dial(ctx, given)
     return given
 
 
-def check_n_clusters(ctx: click.Context, method: Any, given: Container[str]) -> None:
+def check_n_clusters(ctx: click.Context, method: str, given: Container[str]) -> None:
     """Refuse to guess the number of clusters of a method that needs one."""
-    if "n_clusters" not in given and defaults_of(method.load()).get("n_clusters") is not None:
+    if "n_clusters" not in given and _defaults(get_method(method).load()).get("n_clusters") is not None:
         raise click.UsageError(
-            f"-k is not given: {method.name} needs the number of clusters; `equigraph choose-k` compares several.",
+            f"-k is not given: {method} needs the number of clusters; `equigraph choose-k` compares several.",
             ctx,
         )
 
@@ -248,14 +311,15 @@ def check_one_dial(ctx: click.Context, given: Container[str]) -> None:
         )
 
 
-def _unknown(method: Any, what: str, name: str) -> str:
+def _unknown(method: str, what: str, name: str) -> str:
     """Say that a method has no such parameter, and which methods do."""
-    owners = [other.name for other in METHODS.values() if name in constraints_of(other.name)]
-    if not owners:
-        return (
-            f"The method {method.name} has no {what}; `equigraph methods {method.name}` lists its parameters."
-        )
-    return f"The method {method.name} has no {what}; it belongs to {', '.join(owners)}."
+    owners = [other for other in METHODS if name in constraints_of(other)]
+    more = (
+        f"it belongs to {', '.join(owners)}"
+        if owners
+        else f"`equigraph methods {method}` lists its parameters"
+    )
+    return f"The method {method} has no {what}; {more}."
 
 
 def constraints_of(name: str) -> dict[str, Any]:
@@ -266,25 +330,9 @@ def constraints_of(name: str) -> dict[str, Any]:
         return {}
 
 
-class SectionCommand(Command):
-    """A command that shows its options in sections."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in their sections."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
-        for title, records in sorted(sections.items(), key=lambda item: _SECTIONS.index(item[0].split()[0])):
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-class MethodCommand(SectionCommand):
+class MethodCommand(Command):
     """A command whose options depend on its ``--method``."""
 
-    default_method = "fair-partition"
     # Parameters of the method for which the command has options of its own.
     replaced: Container[str] = ()
 
@@ -301,7 +349,7 @@ class MethodCommand(SectionCommand):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            self._explain(error, method)
+            self._explain(error, method.name)
             raise
 
     def _method_name(self, args: list[str]) -> str:
@@ -310,11 +358,11 @@ class MethodCommand(SectionCommand):
                 return args[i + 1]
             if argument.startswith("--method="):
                 return argument.removeprefix("--method=")
-        return self.default_method
+        return DEFAULT_METHOD
 
-    def _explain(self, error: click.NoSuchOption, method: Any) -> None:
+    def _explain(self, error: click.NoSuchOption, method: str) -> None:
         """Replace click's message where the option belongs to another method."""
         name = error.option_name.lstrip("-").replace("-", "_")
         name = {"k": "n_clusters", "seed": "random_state"}.get(name, name).removeprefix("no_")
-        if any(name in constraints_of(other.name) for other in METHODS.values()):
+        if any(name in constraints_of(other) for other in METHODS):
             raise click.UsageError(_unknown(method, f"option {error.option_name}", name), error.ctx) from None

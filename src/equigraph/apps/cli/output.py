@@ -1,10 +1,13 @@
-"""Output of a command, checked before anything is computed."""
+"""A run of a command: how it is stopped, where it writes, and how it ends."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equigraph.apps.cli import shared
+from equigraph._utils.callbacks import Progress, _Shared
 from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.apps.cli.shared import Settings
-from equigraph.apps.cli.sources import READING_NAMES, n_dropped
-from equigraph.apps.cli.stopping import Stop
+from equigraph.apps.cli.options import Settings, option, together
+from equigraph.apps.cli.sources import READING_NAMES
 from equigraph.exceptions import ParameterError, require
 
 if TYPE_CHECKING:
@@ -24,21 +26,142 @@ if TYPE_CHECKING:
 
 # Flags that make no other result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
+_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "the system (SIGTERM)"}
+
+output_options = together(
+    option("--force", "Replace what other runs, or other programs, wrote under the names of the output."),
+    option("--raw", "Names as they are in csv files, even those that a spreadsheet would run as formulas."),
+)
 
 
-def source_of(ctx: click.Context, edges: str) -> dict[str, Any]:
-    """Return where a command reads its graph, so that it can be read again.
+class Stop(_Shared):
+    """A callback that ends a computation when its time is over, or when somebody asks for it.
 
-    That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
+    The time began when the command did; the exit code is 0 or, as shells have it, 128 and the number of the signal.
     """
-    typed = ctx.find_root().obj or [ctx.info_name]
-    options = {name: _plain(ctx.params.get(name)) for name in READING_NAMES}
-    return {
-        "command": shlex.join(["equigraph", *map(str, typed)]),
-        "folder": str(Path.cwd()),
-        "edges": edges,
-        "options": {name: value for name, value in options.items() if value is not None},
-    }
+
+    def __init__(self, ctx: click.Context, seconds: float | None = None):
+        started = getattr(ctx.find_root().command, "started", None) or time.monotonic()
+        self._limit, self._end = seconds, None if seconds is None else started + seconds
+        self._asked: str | None = None
+        self.reason: str | None = None
+        self.exit_code = 0
+
+    def __call__(self, progress: Progress) -> bool:
+        """Return True from the moment that the computation should end."""
+        late = self._end is not None and time.monotonic() >= self._end
+        self.reason = self.reason or self._asked or (f"the time limit of {self._limit:g} s" if late else None)
+        return self.reason is not None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the first Ctrl-C, and the first SIGTERM, as a request to end with what there is; the second ends all."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only the main thread hears signals
+            return
+        before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _hear(self, number: int, frame: Any) -> None:
+        self._asked, self.exit_code = _SIGNALS[signal.Signals(number)], 128 + number
+        click.echo("Note: stopping at the next step, to keep what there is; once more to give up.", err=True)
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+class Run:
+    """A command that computes something from a graph: progress, stopping, the folder of ``-o`` and the summary.
+
+    The settings are what was typed, by the names of the options.
+    """
+
+    def __init__(self, ctx: click.Context, settings: Settings):
+        self.ctx, self.settings = ctx, settings
+        self.stop = Stop(ctx, settings.get("time_limit"))
+        self.files: list[str] = []
+        typed = [str(word) for word in ctx.find_root().obj or [ctx.info_name]]
+        self.command = shlex.join(["equigraph", *typed])
+        # What identifies a run: the command, but for options that only change what is written or printed.
+        kept = [word for word in typed if word not in _SAME_RUN]
+        self.identity = {"command": shlex.join(["equigraph", *kept]), "folder": str(Path.cwd())}
+
+    def source(self, edges: str, graph: Any) -> dict[str, Any]:
+        """Return where the graph was read, so that it can be read again, and how many nodes of it were dropped.
+
+        That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
+        """
+        options = {name: _plain(self.ctx.params.get(name)) for name in READING_NAMES}
+        dropped = getattr(graph, "dropped", None)
+        return {
+            "command": self.command,
+            "folder": str(Path.cwd()),
+            "edges": edges,
+            "options": {name: value for name, value in options.items() if value is not None},
+            **({"n_dropped": int(dropped.size)} if dropped is not None and dropped.size else {}),
+        }
+
+    @contextmanager
+    def output(self, names: Iterable[str]) -> Iterator[OutputFolder | None]:
+        """Hold the folder of ``-o``, if one is given, and print warnings as notes.
+
+        The folder is tried and locked before anything is computed.
+        """
+        from equigraph.results.persistence import MANIFEST, OutputFolder
+
+        if self.settings.get("plot"):
+            require("matplotlib", extra="plot", purpose="Drawing a picture")
+        self._out: OutputFolder | None = None
+        with warnings_as_notes():
+            if self.settings["output"] is None:
+                yield None
+                return
+            with OutputFolder(self.settings["output"], patience=0) as self._out:
+                force = self.settings["force"]
+                self._out.refuse_others((*names, MANIFEST), run=self.identity, force=force)
+                yield self._out
+
+    @contextmanager
+    def callbacks(self) -> Iterator[list[Any]]:
+        """Give the callbacks of a computation: the progress bar, and what stops it."""
+        with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.listening():
+            yield [*bar, self.stop]
+
+    def write(self, kind: str, contents: Callable[[], Contents], further: Callable[[Path], Any]) -> None:
+        """Write contents, and what `further` adds to them, into the folder of ``-o`` if there is one."""
+        if self._out is not None:
+            raw, force = self.settings.get("raw", False), self.settings["force"]
+            self.files = self._out.write(
+                kind, contents(), further=further, raw=raw, force=force, run=self.identity
+            )
+
+    def report_stop(self, kept: str) -> None:
+        """Say that the run ended before its end, if it did, and what it kept."""
+        if self.stop.reason is not None:
+            note(f"stopped by {self.stop.reason}: {kept}.")
+
+    def finish(self, kept: str, what: str, summary: Callable[[], Any], show: Callable[[], None]) -> None:
+        """Print the summary, as JSON or as tables, and end with the exit code of a signal if there was one.
+
+        `kept` says what a run that was stopped has, `what` names what a folder would have kept.
+        """
+        self.report_stop(kept)
+        if self.settings["as_json"]:
+            line(json.dumps(summary(), indent=2))
+        elif not self.settings["quiet"]:
+            show()
+            if self.files:
+                line(f"Wrote {', '.join(self.files)} to {self.settings['output']}.")
+            else:
+                note(f"nothing was written; -o DIR keeps the {what}.")
+        self.leave()
+
+    def leave(self) -> None:
+        """End the command with the exit code of the signal, if there was one that counted."""
+        if self.stop.reason is not None and self.stop.exit_code:
+            raise click.exceptions.Exit(self.stop.exit_code)
 
 
 def _plain(value: Any) -> Any:
@@ -46,12 +169,6 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
     return None if not value else value[0] if len(value) == 1 else list(value)
-
-
-def source_with_dropped(source: dict[str, Any], graph: Any) -> dict[str, Any]:
-    """Return a source with how many nodes of it were dropped, where any was."""
-    dropped = n_dropped(graph)
-    return {**source, "n_dropped": dropped} if dropped else source
 
 
 def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
@@ -70,84 +187,3 @@ def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
             raise ParameterError(
                 f"The output {path} is there already: give another name, or --force to replace it."
             )
-
-
-output_options = shared.together(
-    shared.flag(
-        "--force", "Replace what other runs, or other programs, wrote under the names of the output."
-    ),
-    shared.flag(
-        "--raw", "Names as they are in csv files, even those that a spreadsheet would run as formulas."
-    ),
-)
-
-
-@contextmanager
-def output_folder(
-    ctx: click.Context, settings: Settings, names: Iterable[str]
-) -> Iterator[OutputFolder | None]:
-    """Give the folder of ``-o``, tried and locked before anything is computed; None if none was given."""
-    if settings.get("plot"):
-        require("matplotlib", extra="plot", purpose="Drawing a picture")
-    if settings["output"] is None:
-        yield None
-        return
-    from equigraph.results.persistence import MANIFEST, OutputFolder
-
-    with OutputFolder(settings["output"], patience=0) as out:
-        out.refuse_others((*names, MANIFEST), run=run_of(ctx), force=settings["force"])
-        yield out
-
-
-class Run:
-    """A command that computes something from a graph: progress, stopping, the folder of ``-o`` and the summary.
-
-    The settings are what was typed, by the names of the options.
-    """
-
-    def __init__(self, ctx: click.Context, settings: Settings):
-        self.ctx, self.settings = ctx, settings
-        self.stop = Stop(ctx, settings.get("time_limit"))
-        self.files: list[str] = []
-
-    @contextmanager
-    def output(self, names: Iterable[str]) -> Iterator[None]:
-        """Hold the folder of ``-o`` while computing, and print warnings as notes."""
-        with warnings_as_notes(), output_folder(self.ctx, self.settings, names) as self._out:
-            yield
-
-    @contextmanager
-    def callbacks(self) -> Iterator[list[Any]]:
-        """Give the callbacks of a computation: the progress bar, and what stops it."""
-        with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.listening():
-            yield [*bar, self.stop]
-
-    def write(self, kind: str, contents: Callable[[], Contents], further: Callable[[Path], Any]) -> None:
-        """Write contents, and what `further` adds to them, into the folder of ``-o`` if there is one."""
-        if self._out is not None:
-            raw, force = self.settings.get("raw", False), self.settings["force"]
-            self.files = self._out.write(
-                kind, contents(), further=further, raw=raw, force=force, run=run_of(self.ctx)
-            )
-
-    def finish(self, kept: str, what: str, summary: Callable[[], Any], show: Callable[[], None]) -> None:
-        """Print the summary, as JSON or as tables, and end with the exit code of a signal if there was one.
-
-        `kept` says what a run that was stopped has, `what` names what a folder would have kept.
-        """
-        self.stop.report(kept)
-        if self.settings["as_json"]:
-            line(json.dumps(summary(), indent=2))
-        elif not self.settings["quiet"]:
-            show()
-            if self.files:
-                line(f"Wrote {', '.join(self.files)} to {self.settings['output']}.")
-            else:
-                note(f"nothing was written; -o DIR keeps the {what}.")
-        self.stop.leave()
-
-
-def run_of(ctx: click.Context) -> dict[str, str]:
-    """Return what identifies a run: the command, but for options that only change what is written or printed."""
-    typed = [str(word) for word in ctx.find_root().obj or [ctx.info_name] if word not in _SAME_RUN]
-    return {"command": shlex.join(["equigraph", *typed]), "folder": str(Path.cwd())}

@@ -9,15 +9,13 @@ from typing import Any
 import click
 
 from equigraph._utils.text import count
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import SectionCommand, check_one_dial, is_given
-from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
-from equigraph.apps.cli.rules import print_rules, rule_option, rule_options, rule_parameters
-from equigraph.apps.cli.shared import Settings
-from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
-from equigraph.apps.cli.stopping import TIME_LIMIT
-from equigraph.apps.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
+from equigraph.apps.cli.options import Command, Settings, option, whole
+from equigraph.apps.cli.output import Run, output_options
+from equigraph.apps.cli.rules import rule_option, rule_options, rule_parameters
+from equigraph.apps.cli.sources import LEFT_OUT, read_source, reading_options, write_left_out
+from equigraph.apps.cli.summary import describe_graph, group_counts, print_clusters, sizes_by_group
 from equigraph.exceptions import InputError
 
 _METHOD = "refine_labels"
@@ -26,51 +24,43 @@ _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
-@click.command("refine", cls=SectionCommand)
+@click.command("refine", cls=Command)
 @reading_options
 @click.argument("labels", metavar="LABELS")
-@click.option(
-    "-k",
-    "--n-clusters",
-    type=click.IntRange(min=2),
-    help="Number of clusters.  [default: as many as the labels have]",
-)
-@shared.valued(
+@option("-k --n-clusters", "Number of clusters.  [default: as many as the labels have]", type=whole(2))
+@option(
     "--fairness",
+    "The dial, from cohesion (0) to fairness (1).",
     type=click.FloatRange(0, 1),
     default=0.5,
-    help="The dial, from cohesion (0) to fairness (1).",
 )
-@click.option(
+@option(
     "--at-least",
+    "The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
     type=click.FloatRange(0, 1),
-    help="The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
 )
-@shared.valued(
-    "--notion", type=click.Choice(_NOTIONS), default=_NOTIONS[0], help="Which fairness the dial moves."
-)
-@click.option("--size-min", type=click.IntRange(min=1), help="Least nodes of a cluster.")
-@click.option("--size-max", type=click.IntRange(min=1), help="Most nodes of a cluster.")
-@shared.valued(
+@option("--notion", "Which fairness the dial moves.", type=click.Choice(_NOTIONS), default=_NOTIONS[0])
+@option("--size-min", "Least nodes of a cluster.", type=whole(1))
+@option("--size-max", "Most nodes of a cluster.", type=whole(1))
+@option(
     "--effort",
+    "0 moves single nodes from the labels given; 1 and more search further, and may end far from them.",
     type=click.FloatRange(min=0),
     default=0.0,
-    help="0 moves single nodes from the labels given; 1 and more search further, and may end far from them.",
 )
-@shared.seed()
-@shared.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
+@options.seed()
+@options.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
 @output_options
 @rule_options
-@rule_option("--max-moves", type=click.IntRange(min=0), help="How many nodes may change their cluster.")
+@rule_option("--max-moves", "How many nodes may change their cluster.", type=whole(0))
 @rule_option(
     "--stay",
+    "What each of these costs, in units of the objective, such as 0.001.",
     type=click.FloatRange(min=0),
     default=0.0,
-    show_default=True,
-    help="What each of these costs, in units of the objective, such as 0.001.",
 )
-@TIME_LIMIT
-@shared.PRINTING
+@options.TIME_LIMIT
+@options.PRINTING
 @click.pass_context
 def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> None:
     """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
@@ -85,7 +75,8 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
 
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
-    check_one_dial(ctx, [name for name in ("fairness", "at_least") if is_given(ctx, name)])
+    typed = [name for name in ("fairness", "at_least") if options.is_given(ctx, name)]
+    options.check_one_dial(ctx, typed)
     least, most = settings["size_min"], settings["size_max"]
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
@@ -96,8 +87,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
         given = read_labels(Path(labels), graph, edited=few)
         before, after = _refine(graph, given, run)
         status = None if run.stop.reason is None else "stopped"
-        source = source_with_dropped(source_of(ctx, edges), graph)
-        after = replace(after, source=source, status=status)
+        after = replace(after, source=run.source(edges, graph), status=status)
         summary = _summary(before, after)
         run.write(
             KIND,
@@ -159,7 +149,7 @@ def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
     import numpy as np
 
     from equigraph._utils.records import as_given
-    from equigraph.graph.attributes import node_places
+    from equigraph.graph.labels import node_places
     from equigraph.graph.names import canonical, texts
 
     nodes = texts(graph.node_names)
@@ -228,38 +218,29 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     from equigraph.results.cluster import result_of_labels
     from equigraph.rules.rules import told_rules
 
-    settings = run.settings
+    settings, seed = run.settings, run.settings["seed"]
     given = _numbers(given)
     known = np.array([label is not None for label in given.tolist()])
     names, codes = unique_values(given[known])
     bounds = (settings["size_min"], settings["size_max"])
     parameters = {
-        "n_clusters": settings["n_clusters"] or int(names.size),
-        "fairness": settings["fairness"],
-        "at_least": settings["at_least"],
-        "notion": settings["notion"],
+        **{name: settings[name] for name in ("n_clusters", "fairness", "at_least", "notion", "effort")},
         "size_bounds": "auto" if bounds == (None, None) else bounds,
-        "effort": settings["effort"],
         **rule_parameters(settings),
     }
     few = {"max_moves": settings["max_moves"], "stay": settings["stay"]}
     start = time.perf_counter()
     with run.callbacks() as callbacks:
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
-        model = FairPartition(
-            **{**parameters, "n_clusters": settings["n_clusters"]},
-            random_state=settings["seed"],
-            callbacks=callbacks,
-        )
+        model = FairPartition(**parameters, random_state=seed, callbacks=callbacks)
         refined = model.refine(graph, given, **few)
-    parameters = {**parameters, **few}
     seconds = time.perf_counter() - start
-    seed = settings["seed"]
     start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
     start_codes[known] = codes
     # Who is new stands where most of the links are, so that there is something to compare with.
     first = number_by_size(placed_nodes(graph.adjacency, start_codes, names.size), names.size)
     before = result_of_labels(graph, first, _METHOD, seed=seed, seconds=0.0)
+    parameters |= {"n_clusters": settings["n_clusters"] or int(names.size), **few}
     after = result_of_labels(graph, refined.labels_, _METHOD, parameters, seed=seed, seconds=seconds)
     if refined.rules_ is None:
         return before, after
@@ -270,10 +251,10 @@ def _numbers(given: Any) -> Any:
     """Return labels as whole numbers where all of them are, so that rules can speak of them."""
     import numpy as np
 
-    texts = [label for label in given.tolist() if label is not None]
-    if not all(text.isdecimal() for text in texts):
+    labels = given.tolist()
+    if not all(label is None or label.isdecimal() for label in labels):
         return given
-    return np.array([None if label is None else int(label) for label in given.tolist()], dtype=object)
+    return np.array([None if label is None else int(label) for label in labels], dtype=object)
 
 
 def _summary(before: Any, after: Any) -> Settings:
@@ -305,9 +286,7 @@ def _print(before: Any, after: Any, summary: Settings) -> None:
         rows.append((f"sizes{names}", sizes_by_group(before, groups), sizes_by_group(after, groups)))
     table(("", "before", "after"), rows, left=("", "before", "after"))
     line()
-    print_composition(after)
-    print_remarks(after.attributes, after.sizes, after.parameters)
-    print_rules(after.rules)
+    print_clusters(after)
     if after.rules is not None:
         line(f"Q changes by {float(after.scores['Q']) - float(before.scores['Q']):+.3f}.")
     line()

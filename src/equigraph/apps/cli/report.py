@@ -8,30 +8,29 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, warnings_as_notes
-from equigraph.apps.cli.options import SectionCommand
+from equigraph.apps.cli.options import Command, option
 from equigraph.apps.cli.output import check_file
-from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
+from equigraph.apps.cli.sources import read_again, stored_graph_options
 
 PAGE = "report.html"
 
 
-@click.command("report", cls=SectionCommand)
+@click.command("report", cls=Command)
 @click.argument("folder", metavar="OUT")
-@click.option("-o", "--output", metavar="FILE", help=f"The page.  [default: OUT/{PAGE}]")
-@click.option(
+@option("-o --output FILE", f"The page.  [default: OUT/{PAGE}]")
+@option(
     "--baseline/--no-baseline",
+    "Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
     default=True,
-    help="Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
 )
-@shared.flag(
+@option(
     "--interactive",
     "A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
 )
-@shared.flag("--force", "Replace a file of that name that is no page of this folder.")
-@shared.quiet("Print nothing.")
-@shared.DEBUG
+@option("--force", "Replace a file of that name that is no page of this folder.")
+@options.quiet("Print nothing.")
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:
@@ -65,7 +64,7 @@ def _write_clustering(ctx: click.Context, folder: Path, path: Path, settings: di
     """Write the page of a clustering or a curve; return what it leaves out, in sentences."""
     from equigraph.analysis.tradeoff import TradeoffCurve
     from equigraph.apps.report import write_report
-    from equigraph.apps.report.stored_results import labels_before, read_folder
+    from equigraph.apps.report.findings import labels_before, read_folder
 
     subject, point, kept = read_folder(folder)
     graph, reason = read_again(ctx, subject.source, settings)

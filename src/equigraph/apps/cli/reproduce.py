@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from equigraph._utils.text import count
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED
-from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.console import line, note, progress_bar, table
+from equigraph.apps.cli.options import Command, option, whole
 
 if TYPE_CHECKING:
-    from equigraph.apps.reproduction.engine import RunState
     from equigraph.apps.reproduction.run import Report
 
 _LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
@@ -27,20 +23,19 @@ _SHOWN = 6
 
 @click.command("reproduce", cls=Command)
 @click.argument("experiment", metavar="EXPERIMENT")
-@shared.flag("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
-@shared.folder(
+@option("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
+@options.folder(
     "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again."
 )
-@shared.seed("The first seed.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
-@click.option(
+@options.seed("The first seed.")
+@option("--jobs", "Number of processes; by default one per core.", type=whole(1))
+@option(
     "--page",
+    "Write everything as one Markdown page too, such as docs/reproduction.md.",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write everything as one Markdown page too, such as docs/reproduction.md.",
 )
-@shared.quiet("No progress.")
-@shared.DEBUG
-def command(experiment: str, **options: Any) -> None:
+@options.quiet("No progress.")
+def command(experiment: str, **given: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 
     EXPERIMENT is table1, table-dfnmf, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all.
@@ -53,17 +48,17 @@ def command(experiment: str, **options: Any) -> None:
     from equigraph.stores.threads import available_cores
 
     experiments = get_experiments(experiment)
-    settings = Settings(quick=options["quick"], seed=options["seed"])
-    folder = options["output"] or ("reproduction-quick" if settings.quick else "reproduction")
+    settings = Settings(quick=given["quick"], seed=given["seed"])
+    folder = given["output"] or ("reproduction-quick" if settings.quick else "reproduction")
     try:
-        with OutputFolder(folder, patience=0), _progress(quiet=options["quiet"]) as watch:
+        with OutputFolder(folder, patience=0), progress_bar(quiet=given["quiet"]) as bars:
             report = reproduce(
                 experiments,
                 Path(folder),
                 settings,
-                n_workers=options["jobs"] or available_cores(),
-                watch=watch,
-                page=options["page"],
+                n_workers=given["jobs"] or available_cores(),
+                watch=None if given["quiet"] else _watch(bars),
+                page=given["page"],
             )
     except KeyboardInterrupt:
         note(f"Finished cells are kept in {folder}: the same command goes on from there.")
@@ -88,8 +83,7 @@ def _print_report(report: Report) -> None:
     )
     total = sum(cell.cpu_seconds for cell in outcome.finished.values())
     rows = [
-        (name, in_words(seconds), f"{seconds / total:.0%}")
-        for name, seconds in heaviest(outcome, parts=3)[:_SHOWN]
+        (name, in_words(seconds), f"{seconds / total:.0%}") for name, seconds in heaviest(outcome)[:_SHOWN]
     ]
     if total:
         table(("most time went to", "processor", "share"), rows, left=("most time went to",))
@@ -98,45 +92,21 @@ def _print_report(report: Report) -> None:
     line(f"Everything on one page: {report.page}")
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Give the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with _bar() as watch:
-            yield watch
-    else:
-        yield _log()
-
-
-def _log() -> Any:
+def _watch(bars: list[Any]) -> Any:
+    """Return the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
+    from equigraph._utils.callbacks import Progress
     from equigraph.apps.reproduction.run import in_words
 
     start = last = time.monotonic()
 
-    def report(state: RunState) -> None:
+    def watch(n_done: int, n_cells: int, share: float) -> None:
         nonlocal last
+        for bar in bars:
+            bar(Progress("cells", n_done, n_cells))
         now = time.monotonic()
-        if now - last >= _LOG_SECONDS and state.share > 0:
+        if not bars and now - last >= _LOG_SECONDS and share > 0:
             last = now
-            left = in_words((now - start) * (1 - state.share) / state.share)
-            note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
+            left = in_words((now - start) * (1 - share) / share)
+            note(f"{n_done} of {n_cells} cells done, about {left} left")
 
-    return report
-
-
-@contextmanager
-def _bar() -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("cells", total=1.0)
-
-        def report(state: RunState) -> None:
-            described = f"{state.n_done} of {state.n_cells} cells"
-            bar.update(task, completed=state.share, description=described)
-
-        yield report
+    return watch

@@ -3,49 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
-from equigraph.apps.cli.console import line, table
-from equigraph.apps.cli.options import constraints_of
+from equigraph.apps.cli.options import constraints_of, option, together, whole
 
-# Rules that are printed one by one.
-_MOST_PRINTED = 12
-
-
-rule_option = shared.of_section("Rules")
-rule_options = shared.together(
-    rule_option(
-        "--rules", "rules_file", metavar="FILE", help="Hard rules of all kinds, in a .json or .toml file."
-    ),
-    rule_option(
-        "--together", multiple=True, metavar="'Ada,Ben'", help="Nodes that share a cluster; may be repeated."
-    ),
-    rule_option(
-        "--apart", multiple=True, metavar="'Cem,Dora'", help="Nodes no two of which do; may be repeated."
-    ),
-    rule_option(
-        "--sizes", metavar="25,27", help="Least and most nodes of a cluster; none leaves a side open."
-    ),
+rule_option = partial(option, section="Rules")
+rule_options = together(
+    rule_option("--rules FILE", "Hard rules of all kinds, in a .json or .toml file.", "rules_file"),
+    rule_option("--together 'Ada,Ben'", "Nodes that share a cluster; may be repeated.", multiple=True),
+    rule_option("--apart 'Cem,Dora'", "Nodes no two of which do; may be repeated.", multiple=True),
+    rule_option("--sizes 25,27", "Least and most nodes of a cluster; none leaves a side open."),
     rule_option(
         "--friends",
-        type=click.IntRange(min=1),
-        help="With how many of the nodes linked to it every node shares its cluster, at least.",
+        "With how many of the nodes linked to it every node shares its cluster, at least.",
+        type=whole(1),
     ),
     rule_option(
-        "--shares",
+        "--shares ATTRIBUTE=0.1",
+        "How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
         multiple=True,
-        metavar="ATTRIBUTE=0.1",
-        help="How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
     ),
     rule_option(
         "--on-conflict",
+        "Whether rules that contradict each other are an error, or the last of them are given up.",
         type=click.Choice(["error", "relax"]),
         default="error",
-        show_default=True,
-        help="Whether rules that contradict each other are an error, or the last of them are given up.",
     ),
 )
 
@@ -113,29 +98,3 @@ def _share(text: str) -> tuple[str, float]:
         return attribute.strip() if equals else "", float(within)
     except ValueError:
         raise click.UsageError(f"--shares {text!r} is not ATTRIBUTE=0.1.") from None
-
-
-def print_rules(rules: Mapping[str, Any] | None) -> None:
-    """Print which rules are kept, and which were given up."""
-    if rules is None:
-        return
-    kept, given_up = rules["kept"], rules["given_up"]
-    line()
-    line(f"Rules kept ({len(kept)}):" if kept else "No rule is kept.")
-    for sentence in kept[:_MOST_PRINTED]:
-        line(f"  {sentence}")
-    if len(kept) > _MOST_PRINTED:
-        line(f"  and {len(kept) - _MOST_PRINTED:,} more")
-    for sentence in given_up:
-        line(f"Given up: {sentence}")
-    if "prices" in rules:
-        _print_prices(rules["prices"])
-
-
-def _print_prices(prices: Mapping[str, Any]) -> None:
-    """Print what the clusters would be without each rule."""
-    from equigraph.analysis.pricing import RulePrices
-
-    line()
-    heads, rows = RulePrices.from_dict(prices).shown()
-    table(heads, rows, left=heads[:1])

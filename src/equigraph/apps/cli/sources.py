@@ -1,18 +1,109 @@
-"""The graph that a command works on: reading options, files, and ``dataset:NAME``."""
+"""The graph that a command works on: reading options, files, ``dataset:NAME``, folders, stored results."""
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
 from equigraph._utils.text import count, did_you_mean
-from equigraph.apps.cli import shared
 from equigraph.apps.cli.console import note
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.apps.cli.options import Settings, is_given, option, together
+from equigraph.exceptions import DatasetError, GroupsError, ParameterError
+
+PREFIX = "dataset:"
+EMBEDDED = "classroom"
+# Attributes of data sets beside those that they are known for.
+_FURTHER = ("house", "school_class", "gender")
+_RAW = ("diaries", "facebook", "friendship", "drugnet")
+# Names that only the groups have, and nodes without a group: what the reading options left out.
+UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
+
+_reading = partial(option, section="Reading the graph")
+READING_OPTIONS = together(
+    _reading("--groups FILE", "Table of nodes with their groups."),
+    _reading(
+        "--attribute NAME[:WEIGHT]",
+        "Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
+        "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
+        multiple=True,
+    ),
+    _reading(
+        "--intersect A,B",
+        "Attributes whose joint groups, such as 'girl, yes', are an attribute of their own.",
+        multiple=True,
+    ),
+    _reading(
+        "--bins NAME=NUMBER",
+        "Attribute of numbers that are put into so many bins of about equal size, such as age=4.",
+        multiple=True,
+    ),
+    _reading(
+        "--node-column NAME",
+        "Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
+    ),
+    _reading(
+        "--source NAME",
+        "Column of an edge list with one end of the edges, by name or else by number from 0; with --target.",
+    ),
+    _reading("--target NAME", "Column of an edge list with the other end."),
+    _reading(
+        "--weight NAME",
+        "Column of the weights, by name or else by number from 0; 'none' ignores weights.",
+    ),
+    _reading("--format NAME", "Format of the file where its suffix does not tell, such as edges or matrix."),
+    _reading(
+        "--header/--no-header",
+        "Whether the first line names the columns; by default it is looked at.",
+        default=None,
+    ),
+    _reading("--delimiter TEXT", "Separator of a text file; ' ' is any white space, '\\t' a tab."),
+    _reading(
+        "--symmetrize",
+        "How to combine the directions of a directed graph.",
+        type=click.Choice(("max", "min", "mean", "sum")),
+    ),
+    _reading(
+        "--missing",
+        "What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
+        type=click.Choice(("error", "ignore", "drop", "own-group")),
+        default="error",
+    ),
+    _reading(
+        "--duplicates",
+        "What to do with edges listed twice with different weights.",
+        type=click.Choice(("error", "sum", "max", "min", "mean", "first")),
+        default="error",
+    ),
+    _reading(
+        "--unknown",
+        "What to do with nodes that only the groups' file names.",
+        type=click.Choice(("error", "add", "ignore")),
+        default="error",
+    ),
+)
+_TEXT_OPTIONS = ("source", "target", "format", "header", "delimiter", "symmetrize")
+READING_NAMES = (
+    "groups", "attribute", "intersect", "bins", "node_column", "weight", "missing", "duplicates", "unknown",
+    *_TEXT_OPTIONS,
+)  # fmt: skip
+reading_options = together(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
+# The graph is itself an option where a stored result tells what it was.
+stored_graph_options = together(
+    _reading(
+        "--graph EDGES",
+        "The graph that was clustered: a file or dataset:NAME. By default, and with the options below, it is "
+        "read as the folder tells.",
+        "edges",
+    ),
+    READING_OPTIONS,
+)
 
 
 def column_of(name: str | None) -> str | int | None:
@@ -20,7 +111,7 @@ def column_of(name: str | None) -> str | int | None:
     return int(name) if name is not None and name.isdecimal() and str(int(name)) == name else name
 
 
-def attribute_choice(options: dict[str, Any]) -> dict[str, Any]:
+def attribute_choice(options: Settings) -> Settings:
     """Take the options on attributes out of the reading options, and return them as `read_graph` takes them.
 
     >>> attribute_choice({"attribute": ("gender", "needs:2"), "bins": None, "intersect": None})
@@ -34,13 +125,12 @@ def attribute_choice(options: dict[str, Any]) -> dict[str, Any]:
     if twice is not None:
         raise ParameterError(f"--attribute {twice} is given twice: give every attribute once.")
     weights = {name: weight for name, weight in pairs if weight is not None}
-    bins = dict(_binned(text) for text in _texts(options.pop("bins"))) or None
     joints = [_joined(text) for text in _texts(options.pop("intersect"))] or None
     return {
         "attribute": None if not names else names[0] if len(names) == 1 else names,
         # The weight of a single attribute says nothing.
         "attribute_weights": weights if weights and (len(names) > 1 or joints) else None,
-        "bins": bins,
+        "bins": bins_of(_texts(options.pop("bins"))),
         "intersect": joints,
     }
 
@@ -52,25 +142,29 @@ def _texts(given: str | Iterable[str] | None) -> list[str]:
 
 def _weighed(text: str) -> tuple[Any, float | None]:
     """Return an attribute and its weight; a colon before what is no number belongs to the name."""
-    name, colon, weight = text.rpartition(":")
+    name, _, weight = text.rpartition(":")
     try:
         number = float(weight)
     except ValueError:
-        return column_of(text), None
-    if not colon or not name:
+        name = ""
+    if not name:
         return column_of(text), None
     if not math.isfinite(number) or number < 0:
         raise ParameterError(f"--attribute {text} has the weight {weight}: expected a number of at least 0.")
     return column_of(name), number
 
 
-def _binned(text: str) -> tuple[Any, int]:
-    name, _, number = text.rpartition("=")
-    if not name or not number.isdecimal() or int(number) < 2:
-        raise ParameterError(
-            f"--bins {text} is not NAME=NUMBER: expected such as age=4, with two bins or more."
-        )
-    return column_of(name), int(number)
+def bins_of(texts: Iterable[str]) -> dict[Any, int] | None:
+    """Return into how many bins the numbers of attributes go, as the options --bins say."""
+    bins = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        if not name or not number.isdecimal() or int(number) < 2:
+            raise ParameterError(
+                f"--bins {text} is not NAME=NUMBER: expected such as age=4, with two bins or more."
+            )
+        bins[column_of(name)] = int(number)
+    return bins or None
 
 
 def _joined(text: str) -> list[Any]:
@@ -81,105 +175,7 @@ def _joined(text: str) -> list[Any]:
     return names
 
 
-PREFIX = "dataset:"
-EMBEDDED = "classroom"
-# Attributes of data sets beside those that they are known for.
-_FURTHER = ("house", "school_class", "gender")
-_RAW = ("diaries", "facebook", "friendship", "drugnet")
-# Names that only the groups have, and nodes without a group: what the reading options left out.
-UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
-
-_COMBINE = ("max", "min", "mean", "sum")
-
-
-reading_option = shared.of_section("Reading the graph")
-
-READING_OPTIONS = shared.together(
-    reading_option("--groups", metavar="FILE", help="Table of nodes with their groups."),
-    reading_option(
-        "--attribute",
-        metavar="NAME[:WEIGHT]",
-        multiple=True,
-        help="Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
-        "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
-    ),
-    reading_option(
-        "--intersect",
-        metavar="A,B",
-        multiple=True,
-        help="Attributes whose joint groups, such as 'girl, yes', are an attribute of their own.",
-    ),
-    reading_option(
-        "--bins",
-        metavar="NAME=NUMBER",
-        multiple=True,
-        help="Attribute of numbers that are put into so many bins of about equal size, such as age=4.",
-    ),
-    reading_option(
-        "--node-column",
-        metavar="NAME",
-        help="Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
-    ),
-    reading_option(
-        "--source",
-        metavar="NAME",
-        help="Column of an edge list with one end of the edges, by name or else by number from 0; with --target.",
-    ),
-    reading_option("--target", metavar="NAME", help="Column of an edge list with the other end."),
-    reading_option(
-        "--weight",
-        metavar="NAME",
-        help="Column of the weights, by name or else by number from 0; 'none' ignores weights.",
-    ),
-    reading_option(
-        "--format",
-        metavar="NAME",
-        help="Format of the file where its suffix does not tell, such as edges or matrix.",
-    ),
-    reading_option(
-        "--header/--no-header",
-        default=None,
-        help="Whether the first line names the columns; by default it is looked at.",
-    ),
-    reading_option(
-        "--delimiter", metavar="TEXT", help="Separator of a text file; ' ' is any white space, '\\t' a tab."
-    ),
-    reading_option(
-        "--symmetrize", type=click.Choice(_COMBINE), help="How to combine the directions of a directed graph."
-    ),
-    reading_option(
-        "--missing",
-        type=click.Choice(("error", "ignore", "drop", "own-group")),
-        default="error",
-        show_default=True,
-        help="What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
-    ),
-    reading_option(
-        "--duplicates",
-        type=click.Choice(("error", "sum", "max", "min", "mean", "first")),
-        default="error",
-        show_default=True,
-        help="What to do with edges listed twice with different weights.",
-    ),
-    reading_option(
-        "--unknown",
-        type=click.Choice(("error", "add", "ignore")),
-        default="error",
-        show_default=True,
-        help="What to do with nodes that only the groups' file names.",
-    ),
-)
-reading_options = shared.together(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
-READING_NAMES = (
-    "groups", "attribute", "intersect", "bins", "node_column", "source", "target", "weight", "format", "header",
-    "delimiter", "symmetrize", "missing", "duplicates", "unknown",
-)  # fmt: skip
-
-
-_OF_EDGES = ("source", "target", "weight", "format", "header", "delimiter", "symmetrize", "duplicates")
-
-
-def read_source(edges: str, settings: dict[str, Any]) -> Any:
+def read_source(edges: str, settings: Settings) -> Any:
     """Take the reading options out of the settings of a command, and return the graph.
 
     Names that found no match come into the settings under ``unmatched``.
@@ -194,59 +190,157 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
         options["weight"] = False
     if options["delimiter"] == "\\t":
         options["delimiter"] = "\t"
-    if not edges.startswith(PREFIX):
+    source: Any = edges
+    if edges.startswith(PREFIX):
+        for name in ("weight", *_TEXT_OPTIONS):
+            if options[name] is not None:
+                raise ParameterError(f"--{name} has no meaning for {edges}: a data set is read as it is.")
         if options["groups"] is None:
-            return read_graph(edges, **options, **choice)
-        bare = read_graph(edges, **{name: options[name] for name in _OF_EDGES})
-        return _matched(bare, options, choice, settings)
-    for name in ("source", "target", "weight", "format", "header", "delimiter", "symmetrize"):
-        if options[name] is not None:
-            raise ParameterError(f"--{name} has no meaning for {edges}: a data set is read as it is.")
-    if options["groups"] is not None:
-        return _matched(dataset_graph(edges.removeprefix(PREFIX)), options, choice, settings)
-    return dataset_graph(edges.removeprefix(PREFIX), **choice)
+            return dataset_graph(edges.removeprefix(PREFIX), **choice)
+        source = dataset_graph(edges.removeprefix(PREFIX))
+    graph = read_graph(source, **options, **choice)
+    if options["groups"] is not None and options["unknown"] == "ignore":
+        settings["unmatched"] = _unmatched(graph, options, choice)
+    return graph
 
 
-def _matched(bare: Any, options: dict[str, Any], choice: dict[str, Any], settings: dict[str, Any]) -> Any:
-    """Return a graph with groups, and tell the settings who found no match."""
+def _unmatched(graph: Any, options: Settings, choice: Settings) -> list[str]:
+    """Return the names, each of them once, that only the groups have."""
     from equigraph.graph.attributes import take_groups
     from equigraph.graph.features import AttributeChoice
-
-    wanted = AttributeChoice.of(
-        choice["attribute"], choice["intersect"], choice["attribute_weights"], choice["bins"]
-    )
-    given = take_groups(options["groups"], wanted.wanted, options["node_column"], bare)
-    unknown = options["unknown"]
-    keys = next((one.keys for one in given if one.keys is not None), None)
-    if unknown == "ignore" and keys is not None:
-        settings["unmatched"] = _strangers(bare.node_names, keys)
-    return wanted.attach(
-        bare, given, missing=options["missing"], unknown=unknown, order_known=bare.positional
-    )
-
-
-def _strangers(nodes: Any, keys: Any) -> list[str]:
-    """Return the names, each of them once, that only the groups have."""
     from equigraph.graph.names import canonical, texts
 
-    known = set(map(canonical, texts(nodes)))
-    return [name for name in dict.fromkeys(texts(keys)) if canonical(name) not in known]
+    wanted = AttributeChoice.of(choice["attribute"], choice["intersect"]).wanted
+    given = take_groups(options["groups"], wanted, options["node_column"], graph)
+    named = [texts(one.keys) for one in given if one.keys is not None]
+    nodes = [*texts(graph.node_names), *([] if graph.dropped is None else texts(graph.dropped))]
+    known = set(map(canonical, nodes))
+    return [name for name in dict.fromkeys(named[0] if named else ()) if canonical(name) not in known]
 
 
-def write_left_out(folder: Any, graph: Any, settings: dict[str, Any]) -> None:
+@contextmanager
+def open_source(edges: str, settings: Settings, execution: Any) -> Iterator[Any]:
+    """Give the graph of a command: in memory, or as row blocks where EDGES is a folder.
+
+    The reading options are taken out of the settings.
+    """
+    from equigraph.stores.block_files import is_block_folder, temporary_blocks
+    from equigraph.stores.blocks import open_blocks
+    from equigraph.stores.edge_blocks import is_edge_folder, write_edge_blocks
+
+    if is_block_folder(edges):
+        options = _folder_options(
+            settings, ("weight", "duplicates"), "blocks, which were made with their weights"
+        )
+        yield _with_groups(open_blocks(edges), options)
+    elif is_edge_folder(edges):
+        options = _folder_options(settings, (), "parquet files")
+        with temporary_blocks() as folder:
+            weight = False if options["weight"] == "none" else options["weight"]
+            graph = write_edge_blocks(
+                edges, folder, weight=weight, duplicates=options["duplicates"], execution=execution
+            )
+            yield _with_groups(graph, options)
+    else:
+        yield read_source(edges, settings)
+
+
+def _folder_options(settings: Settings, refused: tuple[str, ...], what: str) -> Settings:
+    """Take the reading options out of the settings; those without a meaning here are refused, not ignored."""
+    options = {name: settings.pop(name) for name in READING_NAMES}
+    if options["groups"] is None:
+        refused = (*refused, "attribute", "intersect", "node_column")
+    for name in (*_TEXT_OPTIONS, *refused, "bins"):
+        if options[name] not in (None, (), "error"):
+            raise ParameterError(
+                f"--{name.replace('_', '-')} has no meaning here: EDGES is a folder of {what}."
+            )
+    if isinstance(column_of(options["weight"]), int):
+        raise ParameterError(
+            "--weight takes the name of a column, not its number, for a folder of parquet files."
+        )
+    return options
+
+
+def _with_groups(graph: Any, options: Settings) -> Any:
+    """Return blocks with the groups that the options name."""
+    from equigraph.graph import read_graph
+
+    if options["groups"] is None:
+        return graph
+    read = read_graph(
+        graph.without_edges(),
+        groups=options["groups"],
+        **attribute_choice(options),
+        node_column=column_of(options["node_column"]),
+        missing=options["missing"],
+        unknown=options["unknown"],
+    )
+    if isinstance(read.sensitive_features, dict):
+        raise GroupsError(
+            "Several attributes need the graph in memory, and EDGES is a folder: give one --attribute or --intersect."
+        )
+    if read.n_nodes != graph.n_nodes:
+        raise GroupsError(
+            "Nodes of a graph on disk can neither be dropped nor added: say --missing ignore or own-group, --unknown "
+            "ignore."
+        )
+    return graph.with_features_of(read)
+
+
+def read_again(ctx: click.Context, source: Any, settings: Settings) -> tuple[Any, str | None]:
+    """Return the graph of a stored result as its folder and the options say, or None and why there is none."""
+    recorded = source or {}
+    given = {name for name in ("edges", *READING_NAMES) if is_given(ctx, name)}
+    options = {name: settings.pop(name) for name in READING_NAMES}
+    options |= {name: value for name, value in recorded.get("options", {}).items() if name not in given}
+    edges = settings.pop("edges")
+    if edges is None:
+        if recorded.get("edges") is None:
+            return None, "The folder does not tell where the graph was read from: --graph EDGES does."
+        edges = _found(recorded["edges"], recorded)
+    if options["groups"] is not None and "groups" not in given:
+        options["groups"] = _found(options["groups"], recorded)
+    if "edges" in given:
+        return read_source(edges, options), None
+    if edges.startswith(PREFIX):
+        try:
+            return read_source(edges, options), None
+        except DatasetError as error:
+            return None, str(error)
+    if Path(edges).is_dir():
+        reason = f"{edges} is a folder of edges on disk: --graph EDGES tells of a file with the same graph."
+        return None, reason
+    for file in filter(None, (edges, options["groups"])):
+        if not Path(file).exists():
+            told = "which the graph was read from, is not there any more: --graph EDGES tells where it is."
+            return None, f"{file}, {told}"
+    return read_source(edges, options), None
+
+
+def _found(name: str, recorded: Settings) -> str:
+    """Return a file where the command that made the folder found it, or as seen from here."""
+    if name.startswith(PREFIX):
+        return name
+    there = Path(recorded.get("folder", ".")) / name
+    return str(there) if there.exists() or not Path(name).exists() else name
+
+
+def write_left_out(folder: Any, graph: Any, settings: Settings) -> None:
     """Write the names that were left out beside the labels, and say so; there is no file without any."""
     import numpy as np
 
     from equigraph._utils.records import write_csv
 
-    unmatched = settings.get("unmatched")
-    if unmatched:
-        write_csv(folder / UNMATCHED, {"name": np.array(unmatched, dtype=object)}, raw=settings["raw"])
-        note(f"{count(len(unmatched), 'name')} without a match left out: see {UNMATCHED}.")
-    dropped = n_dropped(graph)
-    if dropped:
-        write_csv(folder / DROPPED, {"node": graph.dropped}, raw=settings["raw"])
-        note(f"{count(dropped, 'node')} without a group left out: see {DROPPED}.")
+    unmatched = np.array(settings.get("unmatched", ()), dtype=object)
+    dropped = getattr(graph, "dropped", None)
+    for file, column, names, what in (
+        (UNMATCHED, "name", unmatched, ("name", "a match")),
+        (DROPPED, "node", dropped, ("node", "a group")),
+    ):
+        if names is not None and names.size:
+            write_csv(folder / file, {column: names}, raw=settings["raw"])
+            note(f"{count(names.size, what[0])} without {what[1]} left out: see {file}.")
 
 
 def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
@@ -286,36 +380,3 @@ def check_dataset(name: str) -> None:
         raise ParameterError(
             f"There is no data set named {name!r}{did_you_mean(name, known)}: choose one of {', '.join(known)}."
         )
-
-
-def describe_graph(graph: Any, edges: str) -> str:
-    """Return one line on what was read."""
-    kind = "weighted edge" if graph.is_weighted else "edge"
-    text = f"{edges}: {count(graph.n_nodes, 'node')}, {count(graph.n_edges, kind)}"
-    dropped = n_dropped(graph)
-    if dropped:
-        text += f" ({count(dropped, 'node')} without a group left out)"
-    attributes = graph.attributes
-    if attributes is None:
-        return f"{text}, no groups"
-    several = attributes.are_several
-    return "; ".join(
-        [text]
-        + [
-            f"{name if several else graph.attribute or 'groups'}: {_sizes_of(groups)}"
-            for name, groups in attributes.groups.items()
-        ]
-    )
-
-
-def _sizes_of(groups: Any) -> str:
-    """Return the first groups with their sizes."""
-    pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-    shown = ", ".join(f"{size:,} {name}" for name, size in pairs[:6]) + (", ..." if len(pairs) > 6 else "")
-    return f"{shown}, {groups.n_ungrouped:,} without" if groups.n_ungrouped else shown
-
-
-def n_dropped(graph: Any) -> int:
-    """Return how many nodes ``--missing drop`` left out; a graph on disk has all of its nodes."""
-    dropped = getattr(graph, "dropped", None)
-    return 0 if dropped is None else int(dropped.size)

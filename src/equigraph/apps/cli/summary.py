@@ -1,13 +1,33 @@
-"""A result in words: scores with their meaning, and who is in which cluster."""
+"""Graphs, results and rules in words: what was read, scores with their meaning, and who is in which cluster."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from equigraph._utils.text import count
 from equigraph.apps.cli.console import clipped, fitting, line, table
-from equigraph.apps.cli.rules import print_rules
 
 _WIDEST = 16  # letters of a group's name at the head of a table
+_MOST_RULES = 12  # rules that are printed one by one
+
+
+def describe_graph(graph: Any, edges: str) -> str:
+    """Return one line on what was read."""
+    kind = "weighted edge" if graph.is_weighted else "edge"
+    text = f"{edges}: {count(graph.n_nodes, 'node')}, {count(graph.n_edges, kind)}"
+    dropped = getattr(graph, "dropped", None)  # a graph on disk has all of its nodes
+    if dropped is not None and dropped.size:
+        text += f" ({count(dropped.size, 'node')} without a group left out)"
+    if graph.attributes is None:
+        return f"{text}, no groups"
+    for name, groups in graph.attributes.groups.items():
+        called = name if graph.attributes.are_several else graph.attribute or "groups"
+        pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
+        sizes = [f"{size:,} {group}" for group, size in pairs[:6]] + ["..."] * (len(pairs) > 6)
+        sizes += [f"{groups.n_ungrouped:,} without"] if groups.n_ungrouped else []
+        text += f"; {called}: {', '.join(sizes)}"
+    return text
 
 
 def print_result(result: Any) -> None:
@@ -20,9 +40,7 @@ def print_result(result: Any) -> None:
     table(("score", "value", "meaning"), rows, left=("score", "meaning"))
     print_attributes(result.attributes, result.scores)
     line()
-    print_composition(result)
-    print_remarks(result.attributes, result.sizes, result.parameters)
-    print_rules(result.rules)
+    print_clusters(result)
 
 
 def print_attributes(attributes: Any, scores: Any) -> None:
@@ -38,9 +56,8 @@ def print_attributes(attributes: Any, scores: Any) -> None:
             (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in OF_GROUPS))
             for name, weight in zip(attributes.names, attributes.weights.tolist(), strict=True)
         ]
-        table(
-            ("attribute", "weight", *(SCORES[score].head for score in OF_GROUPS)), rows, left=("attribute",)
-        )
+        heads = ("attribute", "weight", *(SCORES[score].head for score in OF_GROUPS))
+        table(heads, rows, left=("attribute",))
     for name in attributes.names:
         gap, in_sd = (scores.get(score_name(score, name)) for score in ("mean_gap", "mean_gap_sd"))
         if gap is not None:
@@ -49,14 +66,21 @@ def print_attributes(attributes: Any, scores: Any) -> None:
             )
 
 
+def print_clusters(result: Any) -> None:
+    """Print who is in which cluster, what is to be remarked of that, and the rules."""
+    print_composition(result)
+    print_remarks(result.attributes, result.sizes, result.parameters)
+    _print_rules(result.rules)
+
+
 def print_composition(result: Any) -> None:
     """Print the nodes of each cluster, by group where there are groups; one table for each attribute."""
-    if result.attributes is None:
+    attributes = result.attributes
+    if attributes is None:
         table(("cluster", "nodes"), enumerate(result.sizes.tolist()), left=("cluster",))
         return
-    several = result.attributes.are_several
-    for place, (attribute, groups) in enumerate(result.attributes.groups.items()):
-        if several:
+    for place, (attribute, groups) in enumerate(attributes.groups.items()):
+        if attributes.are_several:
             if place:
                 line()
             line(f"{attribute}:")
@@ -69,29 +93,23 @@ def _print_groups(result: Any, groups: Any) -> None:
     names, counts = group_counts(result, groups)
     rest = result.sizes - counts.sum(axis=1)
     shown = capped(list(range(result.n_clusters)), names, counts, rest, n_groups=fitting(_WIDEST))
-    heads = [
-        "cluster",
-        "nodes",
-        *(clipped(name, _WIDEST) for name in shown.groups),
-        *(["no group"] if shown.n_ungrouped else []),
-    ]
-    parts = zip(
-        shown.clusters, shown.sizes.tolist(), shown.counts.tolist(), shown.ungrouped.tolist(), strict=True
-    )
-    rows = [
-        [cluster, size, *row, *([none] if shown.n_ungrouped else [])] for cluster, size, row, none in parts
-    ]
+    heads = ["cluster", "nodes", *(clipped(name, _WIDEST) for name in shown.groups)]
+    columns = [shown.clusters, shown.sizes.tolist(), *shown.counts.T.tolist()]
+    whole = ["all", int(result.sizes.sum()), *shown.totals.tolist()]
+    if shown.n_ungrouped:
+        heads.append("no group")
+        columns.append(shown.ungrouped.tolist())
+        whole.append(shown.n_ungrouped)
+    rows: list[Any] = list(zip(*columns, strict=True))
     if shown.n_hidden:
         rows.append([f"{shown.n_hidden:,} more", shown.hidden_nodes, *[""] * (len(heads) - 2)])
-    whole = ["all", int(result.sizes.sum()), *shown.totals.tolist()]
-    rows.append([*whole, shown.n_ungrouped] if shown.n_ungrouped else whole)
-    table(heads, rows, left=("cluster",), bold=len(rows) - 1)
+    table(heads, [*rows, whole], left=("cluster",), bold=len(rows))
 
 
 def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
     """Print how many nodes have no group, and which clusters are smaller than anybody asked for."""
     from equigraph._utils.sizes import small_clusters, small_words
-    from equigraph.graph.groups.remarks import ungrouped_sentence
+    from equigraph.graph.groups.encode import ungrouped_sentence
 
     for name, groups in () if attributes is None else attributes.groups.items():
         if groups.n_ungrouped:
@@ -101,6 +119,27 @@ def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
     if small.size:
         words = small_words(sizes, small)
         line(f"{words[0].upper()}{words[1:]}, which nobody asked for.")
+
+
+def _print_rules(rules: Mapping[str, Any] | None) -> None:
+    """Print which rules are kept, which were given up, and what the clusters would be without each."""
+    if rules is None:
+        return
+    from equigraph.analysis.pricing import RulePrices
+
+    kept = rules["kept"]
+    line()
+    line(f"Rules kept ({len(kept)}):" if kept else "No rule is kept.")
+    for sentence in kept[:_MOST_RULES]:
+        line(f"  {sentence}")
+    if len(kept) > _MOST_RULES:
+        line(f"  and {len(kept) - _MOST_RULES:,} more")
+    for sentence in rules["given_up"]:
+        line(f"Given up: {sentence}")
+    if "prices" in rules:
+        line()
+        heads, rows = RulePrices.from_dict(rules["prices"]).shown()
+        table(heads, rows, left=heads[:1])
 
 
 def group_counts(result: Any, groups: Any) -> tuple[list[str], Any]:

@@ -7,27 +7,25 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import MethodCommand, check_n_clusters, constraints_of, method_parameters
-from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
+from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
+from equigraph.apps.cli.output import Run, output_options
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.rules import method_rules, rule_options
-from equigraph.apps.cli.shared import Settings
-from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
-from equigraph.apps.cli.stopping import TIME_LIMIT
-from equigraph.apps.cli.summary import print_attributes, print_remarks
+from equigraph.apps.cli.sources import LEFT_OUT, read_source, reading_options, write_left_out
+from equigraph.apps.cli.summary import describe_graph, print_attributes, print_remarks
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
 _PICTURES = ("twin.png", "front.png")
-_RULES = ("product", "intersection", "knee")
+# Rules that recommend a point, the default first.
 _REASONS = {
     "product": "where the product of cohesion and fairness is largest",
-    "knee": "where the front stands out most; past it, fairness costs more cohesion",
     "intersection": "where the scaled lines of cohesion and fairness cross",
+    "knee": "where the front stands out most; past it, fairness costs more cohesion",
 }
 
 
@@ -36,7 +34,7 @@ class _DialCommand(MethodCommand):
 
     replaced = _REPLACED
 
-    def _explain(self, error: click.NoSuchOption, method: Any) -> None:
+    def _explain(self, error: click.NoSuchOption, method: str) -> None:
         if error.option_name == "--fairness":
             raise click.UsageError(
                 "tradeoff turns the dial itself: give --fairness-values or --points, or use `equigraph cluster` "
@@ -48,50 +46,45 @@ class _DialCommand(MethodCommand):
 
 @click.command("tradeoff", cls=_DialCommand)
 @reading_options
-@shared.valued(
-    "-m", "--method", default=_DialCommand.default_method, help="Name of a method with a fairness dial."
+@option("-m --method", "Name of a method with a fairness dial.", default=options.DEFAULT_METHOD)
+@option(
+    "--fairness-values A,B,C",
+    "Values of the dial, ascending, one row each; needed where the dial has no upper end.",
 )
-@click.option(
-    "--fairness-values",
-    metavar="A,B,C",
-    help="Values of the dial, ascending, one row each; needed where the dial has no upper end.",
-)
-@click.option(
+@option(
     "--points",
-    type=click.IntRange(min=2),
-    help="Number of rows, evenly spaced in the fairness reached (fair-partition, default 11) or in the dial (other "
+    "Number of rows, evenly spaced in the fairness reached (fair-partition, default 11) or in the dial (other "
     "methods, default 21).",
+    type=whole(2),
 )
-@click.option(
-    "--notion",
-    metavar="NAME",
-    help="What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
+@option(
+    "--notion NAME",
+    "What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
 )
-@shared.whole("--restarts", least=1, default=1, help="Number of seeds for each value.")
-@shared.valued("--jobs", type=int, default=1, help="Number of processes; -1 for all cores.")
-@click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: product]")
-@click.option(
+@option("--restarts", "Number of seeds for each value.", type=whole(1), default=1)
+@option("--jobs", "Number of processes; -1 for all cores.", type=int, default=1)
+@option("--select", "Rule that recommends a point.  [default: product]", type=click.Choice(list(_REASONS)))
+@option(
     "--at-least",
+    "Recommend the most cohesive clusters that are at least this fair.",
     type=click.FloatRange(0, 1),
-    help="Recommend the most cohesive clusters that are at least this fair.",
 )
-@click.option(
+@option(
     "--max-quality-loss",
+    "Recommend the fairest clusters that lose at most this fraction of Q.",
     type=click.FloatRange(0, 1),
-    help="Recommend the fairest clusters that lose at most this fraction of Q.",
 )
-@shared.GENERIC
-@shared.folder(
+@options.GENERIC
+@options.folder(
     "Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
     "manifest.json."
 )
 @output_options
 @rule_options
-@TIME_LIMIT
-@shared.flag("--report", "Also write report.html, which explains the curve, into the folder.")
-@shared.as_json()
-@shared.quiet("No progress bar and no table.")
-@shared.DEBUG
+@options.TIME_LIMIT
+@option("--report", "Also write report.html, which explains the curve, into the folder.")
+@options.as_json()
+@options.quiet("No progress bar and no table.")
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
@@ -113,11 +106,11 @@ def command(
     values = _values(method, settings["fairness_values"], settings["points"], ctx)
     if settings["report"] and settings["output"] is None:
         raise click.UsageError("--report needs a folder for the page: give -o DIR.", ctx)
-    parameters = method_parameters(get_method(method), ctx, generic)
+    parameters = options.method_parameters(method, ctx, generic)
     for name in _REPLACED:
         if name in parameters:
             raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
-    check_n_clusters(ctx, get_method(method), parameters)
+    options.check_n_clusters(ctx, method, parameters)
     parameters |= method_rules(method, settings, ctx)
     run = Run(ctx, settings)
     with run.output([*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]):
@@ -133,9 +126,15 @@ def command(
                 n_jobs=settings["jobs"],
                 callbacks=callbacks,
             )
-        source = source_with_dropped(source_of(ctx, edges), graph)
-        curve = replace(curve, source={**source, "attribute": graph.attribute})
-        point, rule = _selected(curve, rule)
+        curve = replace(curve, source={**run.source(edges, graph), "attribute": graph.attribute})
+        try:
+            point = curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule)
+        except InfeasibleError as error:
+            if not curve.stopped:
+                raise
+            note(f"{error} The point with the largest product is recommended instead.")
+            rule = {"rule": "product"}
+            point = curve.select(**rule)
         recommended = {**place_of(curve, point), "rule": rule, "sentence": recommendation(curve, point, rule)}
         run.write(
             KIND,
@@ -156,53 +155,39 @@ def command(
     run.finish(kept, "curve and the labels", lambda: {**curve.summary(), "recommended": recommended}, show)
 
 
-def _selected(curve: Any, rule: Settings) -> tuple[Any, Settings]:
-    """Return the point that the rule picks, and the rule; a curve that was cut short may not reach a target."""
-    try:
-        return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule), rule
-    except InfeasibleError as error:
-        if not curve.stopped:
-            raise
-        note(f"{error} The point with the largest product is recommended instead.")
-        return curve.select(_RULES[0]), {"rule": _RULES[0]}
-
-
 def _rule(settings: Settings, ctx: click.Context) -> Settings:
     """Return the one rule that was given, with its value."""
-    given = {name: settings.pop(name) for name in ("select", "at_least", "max_quality_loss")}
-    given = {name: value for name, value in given.items() if value is not None}
+    flags = {"select": "rule", "at_least": "at_least", "max_quality_loss": "max_quality_loss"}
+    given = {rule: settings[flag] for flag, rule in flags.items() if settings[flag] is not None}
     if len(given) > 1:
         raise click.UsageError(
             "Give one of --select, --at-least and --max-quality-loss: each recommends one point.", ctx
         )
-    if "select" in given or not given:
-        return {"rule": given.get("select", _RULES[0])}
-    return given
+    return given or {"rule": "product"}
 
 
 def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float] | None:
     """Return the values of the dial that were given, None where there are none."""
     from equigraph._utils.parameters import Real
 
-    get_method(method)
     dial = constraints_of(method).get("fairness")
     if dial is None:
         known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
         raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.", ctx)
-    if text is not None and points is not None:
-        raise click.UsageError("Give --fairness-values or --points, not both.", ctx)
-    if text is not None:
-        try:
-            return [float(part) for part in text.split(",")]
-        except ValueError:
+    if text is None:
+        if not (isinstance(dial, Real) and dial.high == 1):
             raise click.UsageError(
-                f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1.", ctx
-            ) from None
-    if not (isinstance(dial, Real) and dial.high == 1):
+                f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100.", ctx
+            )
+        return None
+    if points is not None:
+        raise click.UsageError("Give --fairness-values or --points, not both.", ctx)
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
         raise click.UsageError(
-            f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100.", ctx
-        )
-    return None
+            f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1.", ctx
+        ) from None
 
 
 def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
@@ -218,15 +203,18 @@ def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings)
 
 def print_curve(curve: Any, point: Any, graph: Any) -> None:
     """Print one row per point; the recommended one, which is added if it is none of them, is bold and has an arrow."""
+    from equigraph.metrics.quality import share_inside
+
     shown = curve.points_with(point)
     several = any(one.n_restarts > 1 for one in shown)
     each = curve.attribute_measures()
+    links = ("links",) if graph.n_edges else ()
     rows = [
         (
             float(one.scores[curve.measure]),
             *(float(one.scores[name]) for name in each.values()),
             float(one.scores["Q"]),
-            *_links(graph, one.labels),
+            *(f"{share_inside(graph.unit_adjacency, one.labels):.0%}" for _ in links),
             f"{one.fairness:.3g}",
             int(one.scores["n_nonempty"]),
             " ".join(map(str, one.sizes.tolist())),
@@ -235,16 +223,8 @@ def print_curve(curve: Any, point: Any, graph: Any) -> None:
         )
         for one in shown
     ]
-    links = ("links",) if graph.n_edges else ()
     columns = (curve.measure, *each, "Q", *links, "dial", "k", "sizes", *(("ARI",) if several else ()), "")
     table(columns, rows, left=("sizes", ""), bold=next(i for i, one in enumerate(shown) if one is point))
-
-
-def _links(graph: Any, labels: Any) -> tuple[str, ...]:
-    """Return the share of the links, by weight, that stay inside clusters; nothing for a graph without links."""
-    from equigraph.metrics.quality import share_inside
-
-    return (f"{share_inside(graph.unit_adjacency, labels):.0%}",) if graph.n_edges else ()
 
 
 def recommendation(curve: Any, point: Any, rule: Settings) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,27 +15,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from equigraph._utils.text import one_line
 from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
-from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.examples import EXAMPLES
+from equigraph.apps.explore.errors import BoardError, Cancelled, refusal_facts
 from equigraph.apps.explore.files import WRITERS, static_text
-from equigraph.apps.explore.jobs import Jobs
-from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.jobs import Job, Jobs, Worker
+from equigraph.apps.explore.people import EXAMPLES, BoardPeople
 from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import GROUP, Step, first_step
+from equigraph.apps.explore.steps import GROUP, Step, first_step, with_labels
 from equigraph.apps.explore.uploads import OfferedSheet, ReadRequest, Uploads
-from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
 _MOST_JSON = 1 << 20
-STATIC = {
-    "explore.js": "text/javascript; charset=utf-8",
-    "explore.css": "text/css; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-}
+_STATIC = ("explore.js", "explore.css", "icon.svg")
 _KINDS = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "zip": "application/zip",
@@ -46,8 +39,10 @@ _KINDS = {
     "json": "application/json",
     "py": "text/x-python; charset=utf-8",
     "sh": "text/x-shellscript; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
 }
-# Boards of so many people get a new curve whenever their rules change.
+# Boards of so many people get new costs and a new curve whenever their rules change.
 _EAGER = 400
 
 
@@ -90,15 +85,11 @@ class Explorer:
         return answer
 
     async def page(self, request: Request) -> Response:
-        """Return the page."""
-        return Response(static_text("index.html"), media_type="text/html; charset=utf-8")
-
-    async def static(self, request: Request) -> Response:
-        """Return the script, the style sheet or the icon."""
-        name = request.path_params["name"]
-        if name not in STATIC:
+        """Return the page, its script, its style sheet or its icon."""
+        name = request.path_params.get("name", "index.html")
+        if name not in (*_STATIC, "index.html"):
             return PlainTextResponse("There is no such file.", 404)
-        return Response(static_text(name), media_type=STATIC[name])
+        return Response(static_text(name), media_type=_KINDS[name.rpartition(".")[2]])
 
     # The board
 
@@ -116,90 +107,80 @@ class Explorer:
         """Do something to the board."""
         payload = await _payload(request)
         session = self.session
-        state = await run_in_threadpool(session.act, payload)
-        self.jobs.publish("state", {"revision": session.revision})
-        self._renew(session)
-        return JSONResponse(state)
+        answer = await _json(session.act, payload)
+        self._publish(session)
+        if session.people.n_people <= _EAGER:
+            self._renew(session)
+        return answer
+
+    def _publish(self, session: Session) -> None:
+        if session is self._session:
+            self.jobs.publish("state", {"revision": session.revision})
 
     def _renew(self, session: Session) -> None:
-        """Compute costs and curve again where that is cheap and the rules have changed."""
-        small = session.people.n_people <= _EAGER
-        if session is self.session and small and session.has_labels and not session.curve_is_current():
-            running = [job for job in self.jobs.running() if job["kind"] == "curve"]
-            if not running or session.asked != session.curve_question():
-                self.start_costs(session)
-                self.start_curve(session)
+        """Start what finds costs and curve, where that was not done for the rules as they are."""
+        if session is self._session and session.has_labels:
+            eager = session.people.n_people <= _EAGER
+            kinds = [*(["price"] if eager else []), *(["curve"] if session.step.attributes else [])]
+            for kind in kinds:
+                if session.asked.get(kind) != session.question:
+                    self._start(session, kind)
 
-    def start_costs(self, session: Session) -> None:
-        """Start a job that finds what rules and columns cost, where they are not known."""
-        small = session.people.n_people <= _EAGER
-        if session is self.session and small and session.has_labels and session.costs_wanted():
-            step = session.step
-            payload = {"people": session.people, "step": step}
-            take = self._then(session, lambda found: session.costs_found(found, step))
-            self.jobs.start("price", payload, take)
+    def _start(self, session: Session, kind: str) -> Job:
+        """Start a job about the board as it is."""
+        question, step = session.question, session.step
+        session.asked[kind] = question
 
-    def start_curve(self, session: Session) -> dict[str, Any] | None:
-        """Start a job that finds the curve."""
-        step = session.step
-        if not step.attributes or session is not self.session:
-            return None
-        session.asked = session.curve_question()
-        payload = {"people": session.people, "step": step}
-        job = self.jobs.start(
-            "curve", payload, self._then(session, lambda found: session.curve_found(found, step))
-        )
-        return job.facts()
+        def take(found: Any) -> None:
+            if kind == "repair":
+                session.labels_found(step, with_labels(step, found, kind))
+            else:
+                session.take(kind, question, found)
 
-    def _then(self, session: Session, take: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return what takes the answer of a job: for the board that asked, if it is still open."""
+        return self._start_for(session, kind, step, take)
+
+    def _start_for(self, session: Session, kind: str, step: Step, take: Callable[[Any], None]) -> Job:
+        """Start a job; what it finds is taken by the board that asked, and told if that is still open."""
         loop = asyncio.get_running_loop()
 
         def done(found: Any) -> None:
             take(found)
-            if session is self.session:
-                loop.call_soon_threadsafe(self.jobs.publish, "state", {"revision": session.revision})
+            loop.call_soon_threadsafe(self._publish, session)
 
-        return done
+        return self.jobs.start(kind, {"people": session.people, "step": step}, done)
 
     def begin(self) -> None:
-        """Find the first labels of a board that has none, and then its curve."""
+        """Find the first labels of a board that has none, and then its costs and its curve."""
         if self._session is None:
             return
-        session, step = self.session, self.session.step
-        if session.has_labels:
-            self.start_costs(session)
-            self.start_curve(session)
+        if self.session.has_labels:
+            self._renew(self.session)
         else:
-            self._make(session, step, step, "first", [])
+            self._make(self.session, self.session.step)
 
-    def _make(
-        self, session: Session, basis: Step, step: Step, what: str, changes: list[dict[str, Any]]
-    ) -> None:
+    def _make(self, session: Session, step: Step, changes: Iterable[dict[str, Any]] = ()) -> Job:
         """Find labels for a step that has none yet, then costs and curve; until then the board is as it was."""
-        loop = asyncio.get_running_loop()
+        loop, basis = asyncio.get_running_loop(), session.step
 
         def take(found: Any) -> None:
-            then = replace(step, rules=found["rules"])
-            besides = [*changes, *session.given_up(found["given_up"])]
-            session.labels_found(found["labels"], what, basis, then, besides)
-            for start in (self.start_costs, self.start_curve):
-                loop.call_soon_threadsafe(start, session)
+            what = "first" if step is basis else step.what
+            labelled = with_labels(replace(step, rules=found["rules"]), found["labels"], what)
+            session.labels_found(basis, labelled, [*changes, *session.given_up(found["given_up"])])
+            loop.call_soon_threadsafe(self._renew, session)
 
-        self.jobs.start("first", {"people": session.people, "step": step}, self._then(session, take))
+        return self._start_for(session, "first", step, take)
 
     async def why(self, request: Request) -> Response:
         """Return why somebody is where she is."""
         who = request.query_params.get("who", "")
-        number = int(who) if who.isdecimal() and len(who) < 10 else -1
-        return await _json(self.session.why, number)
+        return await _json(self.session.why, int(who) if who.isdecimal() and len(who) < 10 else who)
 
     async def number(self, request: Request) -> Response:
         """Ask for another number of clusters."""
         payload = await _payload(request)
-        session, basis = self.session, self.session.step
+        session = self.session
         step, changes = await run_in_threadpool(session.number, payload.get("number"), _word(payload))
-        self._make(session, basis, step, "number", changes)
+        self._make(session, step, changes)
         return await _json(session.state)
 
     # Jobs
@@ -207,25 +188,16 @@ class Explorer:
     async def start(self, request: Request) -> Response:
         """Start a job."""
         kind = str((await _payload(request)).get("kind"))
-        session, step = self.session, self.session.step
+        session = self.session
         if not session.has_labels:
-            if kind != "first" or any(job["kind"] == kind for job in self.jobs.running()):
+            if kind != "first" or self.jobs.running(kind):
                 raise BoardError("busy")
-            self.begin()  # it was cancelled, or failed
-            return JSONResponse(self.jobs.running()[-1])
-        if kind == "curve":
-            if not step.attributes:
-                raise ParameterError("There is no attribute to spread evenly, so there is no curve.")
-            return JSONResponse(self.start_curve(session))
-        takers: dict[str, Callable[[Any], None]] = {
-            "repair": lambda found: session.labels_found(found, "repair", step),
-            "alternatives": session.others_found,
-            "price": lambda found: session.costs_found(found, step),
-        }
-        if kind not in takers:
+            return JSONResponse(self._make(session, session.step).facts())  # it was cancelled, or failed
+        if kind not in ("repair", "alternatives", "price", "curve"):
             raise ParameterError(f"There is no job {kind[:40]!r}.")
-        payload = {"people": session.people, "step": step}
-        return JSONResponse(self.jobs.start(kind, payload, self._then(session, takers[kind])).facts())
+        if kind == "curve" and not session.step.attributes:
+            raise ParameterError("There is no attribute to spread evenly, so there is no curve.")
+        return JSONResponse(self._start(session, kind).facts())
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a job."""
@@ -240,10 +212,12 @@ class Explorer:
     async def graph(self, request: Request) -> Response:
         """Return where to draw everybody."""
         session = self.session
-        if session.drawn is None:
-            payload = {"people": session.people, "step": session.step}
-            session.drawn = await self.jobs.run("layout", payload)
-        return JSONResponse(session.drawn)
+        drawn = session.found("layout")
+        if drawn is None:
+            question, payload = session.question, {"people": session.people, "step": session.step}
+            drawn = await self.jobs.run("layout", payload)
+            session.take("layout", question, drawn)
+        return JSONResponse(drawn)
 
     async def download(self, request: Request) -> Response:
         """Return a file of the board."""
@@ -266,7 +240,7 @@ class Explorer:
         try:
             asked = {"path": str(upload.path), "name": upload.name, "language": _language(request)}
             seen = await self.jobs.run("inspect", asked)
-        except TaskFailed:
+        except EquigraphError:
             self.uploads.drop(upload.key)
             raise
         return JSONResponse({"key": upload.key, **seen})
@@ -274,25 +248,24 @@ class Explorer:
     async def open(self, request: Request) -> Response:
         """Open another board: an upload, an example, or one that is stored."""
         payload = await _payload(request)
+        step: Step | None = None
         if "example" in payload:
             if payload["example"] not in EXAMPLES:
                 raise ParameterError("There is no such example.")
-            people, step = await run_in_threadpool(EXAMPLES[payload["example"]]), None
+            people = await run_in_threadpool(EXAMPLES[payload["example"]])
         elif "stored" in payload:
             people, step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
         else:
             people, step = await self.jobs.run("read", {"request": self._asked(payload, _language(request))})
-        number = payload.get("number")
-        attribute = payload.get("attribute") if payload.get("kind") == "people" else None
+        attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
         fresh = payload.get("fresh") is True
-        step = None if fresh else step
         self.jobs.cancel_all()
         self._session = await run_in_threadpool(
             open_session,
             people,
-            step,
-            number if isinstance(number, int) else None,
-            attribute if isinstance(attribute, str) else None,
+            None if fresh else step,
+            _given(payload, "number", int),
+            attribute,
             fresh=fresh,
             word=_word(payload),
         )
@@ -304,10 +277,9 @@ class Explorer:
     async def preview(self, request: Request) -> Response:
         """Return what is understood of a file that was sent, before a board is made of it."""
         payload = await _payload(request)
-        number = payload.get("number")
         asked = {
             "request": self._asked(payload, _language(request)),
-            "number": number if isinstance(number, int) else None,
+            "number": _given(payload, "number", int),
         }
         return JSONResponse(await self.jobs.run("preview", asked))
 
@@ -318,24 +290,24 @@ class Explorer:
         kind = payload.get("kind", "people")
         if kind not in ("people", "links", "board"):
             raise ParameterError("A file holds people, links or a board.")
-        attribute = payload.get("attribute")
         columns, names = payload.get("columns") or {}, payload.get("names") or {}
         if not (isinstance(columns, dict) and isinstance(names, dict)):
             raise ParameterError("Columns and names are given by what they are.")
-        options = dict(upload.options)
-        known = options.get("columns") or {}
+        known = upload.options.get("columns") or {}
         if columns and self._offered is not None:  # the page names all columns of the sheet by their letters
             here = {one[key] for one in self._offered["columns"] for key in ("header", "letter")}
             known = {name: role for name, role in known.items() if name not in here}
-        options["columns"] = {**known, **columns}
-        options["names"] = {**(options.get("names") or {}), **names}
         return ReadRequest(
             str(upload.path),
             upload.name,
             kind,
-            options,
+            {
+                **upload.options,
+                "columns": {**known, **columns},
+                "names": {**(upload.options.get("names") or {}), **names},
+            },
             None if people is None else (str(people.path), people.name),
-            attribute if isinstance(attribute, str) else None,
+            _given(payload, "attribute", str),
             language,
         )
 
@@ -353,7 +325,7 @@ class Explorer:
         return [
             Route("/", self.page),
             Route("/enter", self.enter),
-            Route("/static/{name}", self.static),
+            Route("/static/{name}", self.page),
             Route("/api/board", self.board),
             Route("/api/state", self.state),
             Route("/api/act", self.act, methods=["POST"]),
@@ -394,26 +366,11 @@ def open_session(
 def make_app(explorer: Explorer) -> Starlette:
     """Return the application, with sentences for everything that goes wrong."""
 
-    def answer(status: int, say: Callable[[Exception], str]) -> Callable[[Request, Exception], Any]:
-        async def handler(request: Request, error: Exception) -> Response:
-            return JSONResponse({"error": say(error)}, status)
-
-        return handler
-
     async def refuse(request: Request, error: Exception) -> Response:
-        assert isinstance(error, BoardError)
-        return JSONResponse({"error": str(error), "code": error.code, "values": error.values}, 400)
+        status = 409 if isinstance(error, Cancelled) else 400 if isinstance(error, EquigraphError) else 500
+        return JSONResponse(refusal_facts(error), status)
 
-    return Starlette(
-        routes=explorer.routes(),
-        exception_handlers={
-            BoardError: refuse,
-            EquigraphError: answer(400, one_line),
-            TaskFailed: answer(400, str),
-            Cancelled: answer(409, lambda error: "Cancelled."),
-            Exception: answer(500, lambda error: "Something went wrong inside; the board is as it was."),
-        },
-    )
+    return Starlette(routes=explorer.routes(), exception_handlers={EquigraphError: refuse, Exception: refuse})
 
 
 async def _json(make: Callable[..., Any], *payload: Any) -> Response:
@@ -424,6 +381,12 @@ def _language(request: Request) -> str:
     """Return the language of a page, English where it has none of ours."""
     language = request.headers.get("accept-language", "")[:2].lower()
     return language if language in LANGUAGES else "en"
+
+
+def _given(payload: dict[str, Any], name: str, kind: type) -> Any:
+    """Return an entry of a request if it is of a kind, else None."""
+    value = payload.get(name)
+    return value if type(value) is kind else None
 
 
 def _word(payload: dict[str, Any]) -> str:

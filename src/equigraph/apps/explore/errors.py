@@ -2,24 +2,75 @@
 
 from __future__ import annotations
 
-from equigraph.exceptions import ParameterError
+from functools import partial
+from typing import Any
+
+from equigraph._utils.text import one_line
+from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
 # By code the sentence for those who use the API without the page.
 _SENTENCES = {
+    "bad-rule": "{reason}",
     "busy": "The groups are still being made: wait a moment.",
+    "cancelled": "Cancelled.",
     "changed": "The board was changed meanwhile, so what was found was not used.",
+    "conflict": "These rules cannot all be kept: {says}",
+    "ended": "The work ended before it was done; there may not be enough memory.",
+    "file-gone": "This file is not here any more: choose it again.",
+    "file-kind": "{name} is of no known kind: expected a table (.xlsx, .ods, .csv), a graph (.graphml, .mtx, ...) "
+    "or a saved board (.json).",
+    "file-size": "{name} has more than {most} MB: expected at most that.",
     "group-name": "{name!r} cannot be the name of a group: expected one of its own that is not blank.",
+    "inside": "Something went wrong inside ({kind}); the board is as it was.",
     "locked": "{name} is locked: unlock the card first.",
+    "memory": "There is not enough memory for this.",
     "name-taken": "{name!r} cannot be the name of a new person: expected one that nobody has.",
     "not-open": "There is no board yet: confirm what was understood of the sheet first.",
+    "not-stored": "This board is not kept on this machine any more.",
     "number": "There can be 2 to {most} groups of these people, not {number}.",
+    "rules-full": "There are {most} rules already: remove one first.",
     "same-rule": "This rule is there already.",
+    "sheet": "{reason}",
+    "too-few": "Nobody more can leave: there would be fewer people than groups.",
+    "too-long": "This took longer than {seconds:g} seconds and was ended.",
+    "unreadable": "{reason}",
 }
 
 
 class BoardError(ParameterError):
     """A refusal with a code and the values that its sentence needs."""
 
-    def __init__(self, code: str, **values: str | int) -> None:
+    def __init__(self, code: str, **values: Any) -> None:
         self.code, self.values = code, values
         super().__init__(_SENTENCES[code].format(**values))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(BoardError, self.code, **self.values), ()
+
+
+class Cancelled(BoardError):
+    """The work was cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled")
+
+
+def refusal(error: BaseException) -> InputError:
+    """Return an error with one sentence for people, which another process can send, without what programmers read."""
+    if isinstance(error, BoardError):
+        return error
+    if isinstance(error, EquigraphError):
+        return InputError(one_line(error))
+    if isinstance(error, MemoryError):
+        return BoardError("memory")
+    return BoardError("inside", kind=type(error).__name__)
+
+
+def refusal_facts(error: BaseException) -> dict[str, Any]:
+    """Return a refusal as the page gets it; the code is empty where the page has no words of its own."""
+    refused = refusal(error)
+    return {
+        "error": str(refused),
+        "code": getattr(refused, "code", ""),
+        "values": getattr(refused, "values", {}),
+    }

@@ -15,25 +15,39 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from equigraph.apps.classes import ClassLists
+from equigraph.apps.classes import ClassLists, save_division
+from equigraph.apps.classes.costs import with_costs
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.persistence import board_to_json
 from equigraph.apps.explore.steps import Step, division_of_board
 
 MAX_DRAWN_NODES, MAX_DRAWN_LINKS = 20_000, 100_000
+_PYTHON = '''"""Give the labels of the board again, and its scores."""
+
+import equigraph as eg
+from equigraph.apps.explore import read_board
+
+# Save the board beside this file as {name} first.
+people, step = read_board({python})
+labels = step.labels  # in the order of people.names
+graph = people.grouped(step.attributes[0] if step.attributes else None)
+print(eg.metrics.evaluate(graph, labels))
+'''
+_SHELL = """#!/bin/sh
+# Save the board here as {name} first.
+equigraph explore {shell} --print
+"""
 
 
-def class_lists(people: BoardPeople, step: Step, language: str) -> ClassLists:
-    """Return the lists of a board, as `equigraph classes` writes them."""
-    return replace(division_of_board(people, step).lists_in(language), title=people.title)
+def class_lists(people: BoardPeople, step: Step, language: str, *, costs: bool = False) -> ClassLists:
+    """Return the lists of a board, as `equigraph classes` writes them; perhaps with what its rules cost."""
+    division = division_of_board(people, step)
+    return replace((with_costs(division) if costs else division).lists_in(language), title=people.title)
 
 
 def _report(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     if people.directed:  # in words of people, as `equigraph report` does it of classes
-        from equigraph.apps.classes.costs import with_costs
-
-        lists = with_costs(division_of_board(people, step)).lists_in(language)
-        replace(lists, title=people.title).to_html(path)
+        class_lists(people, step, language, costs=True).to_html(path)
         return
     from equigraph.results.cluster import result_of_labels
 
@@ -44,8 +58,6 @@ def _report(people: BoardPeople, step: Step, path: Path, language: str = "en") -
 
 def _classes(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     """Write the folder that `equigraph classes` writes, packed."""
-    from equigraph.apps.classes import save_division
-
     folder = path.with_suffix("")
     save_division(division_of_board(people, step), folder, title=people.title, language=language)
     shutil.make_archive(str(folder), "zip", folder)
@@ -64,6 +76,24 @@ def _board(people: BoardPeople, step: Step, path: Path, language: str = "en") ->
     path.write_text(json.dumps(board_to_json(people, step), ensure_ascii=False), encoding="utf-8")
 
 
+def _lines(template: str) -> Callable[..., None]:
+    """Return what writes lines that give the same labels, from the saved board beside them."""
+
+    def write(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
+        saved = _saved(people)
+        text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+    return write
+
+
+def _saved(people: BoardPeople) -> str:
+    """Return the name under which the page saves the board."""
+    title = re.sub(r"\.[^.]*$", "", people.title)
+    stem = re.sub(r"[\W_]+", "-", title) or "board"
+    return f"{stem}-board.json"
+
+
 # Each takes the people, the step, the path and the language of the page.
 WRITERS: dict[str, Callable[..., None]] = {
     "lists.xlsx": lambda people, step, path, language="en": class_lists(people, step, language).to_xlsx(path),
@@ -79,65 +109,23 @@ WRITERS: dict[str, Callable[..., None]] = {
     "graph.png": _picture,
     "graph.svg": _picture,
     "board.json": _board,
-    "again.py": lambda people, step, path, language="en": _write(path, python_lines(people)),
-    "again.sh": lambda people, step, path, language="en": _write(path, command_lines(people)),
+    "again.py": _lines(_PYTHON),
+    "again.sh": _lines(_SHELL),
 }
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def python_lines(people: BoardPeople) -> str:
-    """Return the lines of Python that give the same labels, from the saved board beside them."""
-    return (
-        '"""Give the labels of the board again, and its scores."""\n\n'
-        "import equigraph as eg\n"
-        "from equigraph.apps.explore import read_board\n\n"
-        f"# Save the board beside this file as {_saved(people)!r} first.\n"
-        f"people, step = read_board({_saved(people)!r})\n"
-        "labels = step.labels  # in the order of people.names\n"
-        "graph = people.grouped(step.attributes[0] if step.attributes else None)\n"
-        "print(eg.metrics.evaluate(graph, labels))\n"
-    )
-
-
-def command_lines(people: BoardPeople) -> str:
-    """Return the command that opens the saved board, with the same labels, and one that writes its lists."""
-    saved = shlex.quote(_saved(people))
-    return f"#!/bin/sh\n# Save the board here as {_saved(people)} first.\nequigraph explore {saved} --print\n"
-
-
-def _saved(people: BoardPeople) -> str:
-    """Return the name under which the page saves the board."""
-    title = re.sub(r"\.[^.]*$", "", people.title)
-    stem = re.sub(r"[^\w]+|_", "-", title) or "board"
-    return f"{stem}-board.json"
 
 
 def drawn_graph(people: BoardPeople, step: Step) -> dict[str, Any]:
     """Return positions and links for the page; above its limits, those of the clusters."""
-    from equigraph.plotting import spring_layout
-
-    n_links = people.adjacency.nnz // 2
-    if people.n_people > MAX_DRAWN_NODES or n_links > MAX_DRAWN_LINKS:
-        return _drawn_clusters(people, step)
-    return _drawn("people", people.adjacency, spring_layout(people.adjacency, labels=step.labels, seed=0))
-
-
-def _drawn_clusters(people: BoardPeople, step: Step) -> dict[str, Any]:
     from equigraph.graph.groups.sums import indicator
     from equigraph.plotting import spring_layout
 
-    members = indicator(step.labels, step.n_clusters)
-    between = sparse.csr_array(members.T @ people.adjacency @ members)
-    between.setdiag(0)
-    between.eliminate_zeros()
-    return _drawn("clusters", between, spring_layout(between, seed=0))
-
-
-def _drawn(kind: str, adjacency: sparse.csr_array, positions: np.ndarray) -> dict[str, Any]:
-    x, y = positions.round(4).T.tolist()
+    kind, adjacency, options = "people", people.adjacency, {"labels": step.labels}
+    if people.n_people > MAX_DRAWN_NODES or adjacency.nnz // 2 > MAX_DRAWN_LINKS:
+        members = indicator(step.labels, step.n_clusters)
+        kind, adjacency, options = "clusters", sparse.csr_array(members.T @ adjacency @ members), {}
+        adjacency.setdiag(0)
+        adjacency.eliminate_zeros()
+    x, y = spring_layout(adjacency, seed=0, **options).round(4).T.tolist()
     return {"kind": kind, "x": x, "y": y, "links": links_of(adjacency)}
 
 

@@ -1,17 +1,25 @@
-"""Jobs that the page starts, follows and cancels; the server itself never computes for long."""
+"""Jobs that the page starts, follows and cancels, done by processes; the server itself never computes for long."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+import multiprocessing
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from typing import Any
 
-from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
+from equigraph._utils.callbacks import Progress
+from equigraph.apps.classes.roster.reader_process import limit_memory
+from equigraph.apps.explore.errors import BoardError, Cancelled, refusal, refusal_facts
 
+Notify = Callable[[str, int, int], None]
+Payload = Mapping[str, Any]
 # Which process does what: a repair does not wait for a curve, nor a file for either.
 LANES = {"curve": "curve", "price": "curve", "inspect": "reading", "read": "reading", "preview": "reading"}
 HAND = "hand"
@@ -20,6 +28,12 @@ SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "rea
 USUAL_SECONDS = 300.0
 _MOST_KEPT = 50
 _BEAT = 15.0  # seconds after which an idle stream says that it is alive
+_MEMORY = 6 << 30
+_START = 180.0  # seconds that a process may take to load everything on a slow machine
+_GRACE = 3.0  # seconds that a task may take to stop by itself
+_STOP = ("stop", None)
+_LOOK = 0.05  # seconds between looks at whether a task was cancelled
+_TELL = 0.1  # seconds between two reports of progress
 
 
 @dataclass
@@ -33,13 +47,13 @@ class Job:
     step: int = 0
     total: int = 0
     error: str = ""
-    rules: list[dict[str, Any]] = field(default_factory=list)  # those that contradict each other
+    code: str = ""  # of the refusal that ended it, with its values
+    values: dict[str, Any] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def facts(self) -> dict[str, Any]:
         """Return it as the page sees it."""
-        names = ("number", "kind", "status", "stage", "step", "total", "error", "rules")
-        return {name: getattr(self, name) for name in names}
+        return {name: value for name, value in vars(self).items() if name != "cancelled"}
 
 
 class Jobs:
@@ -52,36 +66,25 @@ class Jobs:
         self._followers: set[asyncio.Queue[tuple[str, Any]]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def worker(self, lane: str) -> Worker:
-        """Return the process of a lane."""
-        return self._lanes.setdefault(lane, Worker())
-
-    async def run(self, kind: str, payload: Mapping[str, Any], job: Job | None = None) -> Any:
-        """Have a task done and return what it found.
-
-        Raises
-        ------
-        Cancelled, TaskFailed
-            If it was cancelled, or failed.
-        """
+    async def run(self, kind: str, payload: Payload, job: Job | None = None) -> Any:
+        """Have a task done and return what it found; raise Cancelled if it was, and what it refused."""
         loop = asyncio.get_running_loop()
         job = job or Job(0, kind)
 
         def notify(stage: str, step: int, total: int) -> None:
             job.stage, job.step, job.total = stage, step, total
-            loop.call_soon_threadsafe(self._publish_job, job)
+            loop.call_soon_threadsafe(self.publish, "job", job.facts())
 
-        worker = self.worker(LANES.get(kind, HAND))
+        worker = self._lanes.setdefault(LANES.get(kind, HAND), Worker())
         seconds = SECONDS.get(kind, USUAL_SECONDS)
         return await asyncio.to_thread(
             worker.run, kind, payload, seconds=seconds, cancelled=job.cancelled, notify=notify
         )
 
-    def start(self, kind: str, payload: Mapping[str, Any], done: Callable[[Any], None]) -> Job:
+    def start(self, kind: str, payload: Payload, done: Callable[[Any], None]) -> Job:
         """Start a job; one of the same kind that still runs is cancelled. `done` takes what it finds."""
-        for other in self._jobs.values():
-            if other.kind == kind and other.status == "running":
-                other.cancelled.set()
+        for other in self.running(kind):
+            other.cancelled.set()
         job = Job(next(self._numbers), kind)
         self._jobs[job.number] = job
         while len(self._jobs) > _MOST_KEPT:
@@ -89,10 +92,10 @@ class Jobs:
         task = asyncio.get_running_loop().create_task(self._follow(job, payload, done))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self._publish_job(job)
+        self.publish("job", job.facts())
         return job
 
-    async def _follow(self, job: Job, payload: Mapping[str, Any], done: Callable[[Any], None]) -> None:
+    async def _follow(self, job: Job, payload: Payload, done: Callable[[Any], None]) -> None:
         try:
             found = await self.run(job.kind, payload, job)
             if job.cancelled.is_set():
@@ -101,13 +104,10 @@ class Jobs:
             job.status = "done"
         except Cancelled:
             job.status = "cancelled"
-        except TaskFailed as error:
-            job.status, job.error, job.rules = "failed", str(error), error.rules
         except Exception as error:
-            from equigraph.apps.explore.tasks import sentence
-
-            job.status, job.error = "failed", sentence(error)
-        self._publish_job(job)
+            job.status = "failed"
+            vars(job).update(refusal_facts(error))
+        self.publish("job", job.facts())
 
     def cancel(self, number: int) -> bool:
         """Cancel a job; return whether there was one to cancel."""
@@ -122,12 +122,9 @@ class Jobs:
         for job in self._jobs.values():
             job.cancelled.set()
 
-    def running(self) -> list[dict[str, Any]]:
-        """Return the jobs that run."""
-        return [job.facts() for job in self._jobs.values() if job.status == "running"]
-
-    def _publish_job(self, job: Job) -> None:
-        self.publish("job", job.facts())
+    def running(self, kind: str | None = None) -> list[Job]:
+        """Return the jobs that run, or those of a kind."""
+        return [job for job in self._jobs.values() if job.status == "running" and kind in (None, job.kind)]
 
     def publish(self, event: str, content: Any) -> None:
         """Notify everybody who follows."""
@@ -137,11 +134,11 @@ class Jobs:
     async def events(self) -> AsyncIterator[str]:
         """Yield events as server-sent events are written, for one follower."""
         queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+        for job in self.running():
+            queue.put_nowait(("job", job.facts()))
         self._followers.add(queue)
         try:
             yield "retry: 1000\n\n"
-            for job in self.running():
-                yield _event("job", job)
             while True:
                 try:
                     event, content = await asyncio.wait_for(queue.get(), _BEAT)
@@ -150,7 +147,7 @@ class Jobs:
                     continue
                 if event == "end":
                     return
-                yield _event(event, content)
+                yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
         finally:
             self._followers.discard(queue)
 
@@ -162,5 +159,156 @@ class Jobs:
             worker.close()
 
 
-def _event(name: str, content: Any) -> str:
-    return f"event: {name}\ndata: {json.dumps(content)}\n\n"
+class Worker:
+    """A process that does one task at a time, is started when it is first needed, and again after it was ended."""
+
+    def __init__(self) -> None:
+        self._context = _context()
+        self._process: Any = None
+        self._pipe: Connection | None = None
+        self._ready = False  # whether the process has said that it has loaded everything
+        self._closed = False
+        self._busy = threading.Lock()  # held while a task is done
+        self._changing = threading.Lock()  # held while a process comes or goes: any thread may end one
+
+    def is_alive(self) -> bool:
+        """Return whether there is a process now."""
+        process = self._process
+        return process is not None and bool(process.is_alive())
+
+    def start(self) -> Connection:
+        """Start the process, if there is none, and return the pipe to it."""
+        with self._changing:
+            if self._closed:
+                raise Cancelled
+            if self._pipe is None or not self.is_alive():
+                self._ready = False
+                self._pipe, theirs = self._context.Pipe()
+                self._process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
+                self._process.start()
+                theirs.close()
+            return self._pipe
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing.
+
+        The pipe is not closed here but when nobody holds it any more: another thread may be reading it, and the number
+        of a closed file is given to the next file that is opened.
+        """
+        with self._changing:
+            process, self._process, self._pipe = self._process, None, None
+        if process is not None:
+            process.kill()
+            process.join(5)
+
+    def close(self) -> None:
+        """End the process, and start none again."""
+        with self._changing:
+            self._closed = True
+        self.stop()
+
+    def run(
+        self, task: str, payload: Payload, *, seconds: float, cancelled: threading.Event, notify: Notify
+    ) -> Any:
+        """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
+
+        Raises Cancelled if it was cancelled, and an InputError with a sentence if it failed or took too long.
+        """
+        while not self._busy.acquire(timeout=_LOOK):
+            if cancelled.is_set():
+                raise Cancelled
+        try:
+            pipe = self.start()
+            if not self._ready:
+                self._wait(pipe, _START, cancelled, notify)
+                self._ready = True
+            pipe.send((task, dict(payload)))
+            return self._wait(pipe, seconds, cancelled, notify)
+        except (EOFError, OSError):
+            self.stop()
+            if self._closed or cancelled.is_set():
+                raise Cancelled from None
+            raise BoardError("ended") from None
+        finally:
+            self._busy.release()
+
+    def _wait(self, pipe: Connection, seconds: float, cancelled: threading.Event, notify: Notify) -> Any:
+        end = time.monotonic() + seconds
+        while True:
+            if pipe.poll(_LOOK):
+                kind, content = pipe.recv()
+                if kind == "progress":
+                    notify(*content)
+                elif kind == "failed":
+                    raise content
+                else:
+                    return content
+            if cancelled.is_set():
+                if not self._stopped_itself(pipe):
+                    self.stop()
+                raise Cancelled
+            if time.monotonic() > end:
+                self.stop()
+                raise BoardError("too-long", seconds=seconds)
+
+    def _stopped_itself(self, pipe: Connection) -> bool:
+        """Ask the task to stop, and return whether it has: a process that lives on need not load everything again."""
+        if not self._ready:
+            return False
+        pipe.send(_STOP)
+        end = time.monotonic() + _GRACE
+        while (left := end - time.monotonic()) > 0:
+            if pipe.poll(left) and pipe.recv()[0] != "progress":
+                return True
+        return False
+
+
+def _context() -> Any:
+    """Return how processes are started: by a server that has loaded everything once, where the system has that."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["equigraph.apps.explore.tasks"])
+    return context
+
+
+class _TaskStopped(BaseException):
+    """The task is not wanted any more; derived so that nothing on the way takes it for an error."""
+
+
+def _serve(pipe: Connection) -> None:
+    """Do tasks until the other end is gone."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
+    limit_memory(_MEMORY)  # a file that asks for all of it ends the task alone
+    from equigraph.apps.explore import tasks
+
+    with suppress(EOFError, OSError):
+        pipe.send(("done", None))
+        while True:
+            task, payload = pipe.recv()
+            if (task, payload) == _STOP:  # it came after the task had ended
+                continue
+            try:
+                answer = ("done", tasks.run(task, payload, _notifier(pipe)))
+            except _TaskStopped:
+                answer = ("stopped", None)
+            except BaseException as error:
+                answer = ("failed", refusal(error))
+            pipe.send(answer)
+
+
+def _notifier(pipe: Connection) -> Callable[[Progress], None]:
+    latest = 0.0
+
+    def notify(progress: Progress) -> None:
+        nonlocal latest
+        if pipe.poll():
+            pipe.recv()  # nothing but _STOP comes while a task runs
+            raise _TaskStopped
+        if time.monotonic() - latest >= _TELL:
+            latest = time.monotonic()
+            pipe.send(("progress", (progress.stage, int(progress.step), int(progress.total or 0))))
+
+    return notify

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import os
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -61,20 +62,20 @@ def content_of(found: finding.Findings) -> dict[str, Any]:
     k = max(int(labels.max()) + 1 for labels in labelings)
     if k < 2:
         raise ParameterError("There is one cluster only, so there is nothing to explore.")
-    names = names_for((), k)
-    attributes = tuple(people.attributes)
-    judged = [scores(people, labels, attributes, k) for labels in labelings]
-    step = Step(labelings[here], names, attributes=attributes)
+    step = Step(labelings[here], names_for((), k), attributes=tuple(people.attributes))
+    judged = [scores(people, replace(step, labels=labels)) for labels in labelings]
     session = Session(people, step, keep=False)
-    if attributes:
+    if step.attributes:
         points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
-        session.curve_found(points, step)
+        session.take("curve", session.question, points)
         session.revision = 0
     board = session.board()
     state = board.pop("state")
     board["mark"] = state["mark"] = ""
     del board["wishes"]
     drawn = drawn_graph(people, step) if people.adjacency.nnz else None
+    if drawn is not None and drawn["kind"] == "people":
+        drawn["links"] = None  # those of the board
     return {
         "board": board,
         "state": state,
@@ -82,9 +83,7 @@ def content_of(found: finding.Findings) -> dict[str, Any]:
         "changes": [changes(one, other) for one, other in itertools.pairwise(labelings)],
         "scores": judged,
         "links": links_of(people.adjacency),
-        "drawn": None
-        if drawn is None
-        else {**drawn, "links": drawn["links"] if drawn["kind"] == "clusters" else None},
+        "drawn": drawn,
     }
 
 
@@ -100,30 +99,26 @@ def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
 
 
 def _people(found: finding.Findings) -> BoardPeople:
-    subject = found.subject
-    n = found.labels.size
-    graph = found.graph
+    subject, graph, n = found.subject, found.graph, found.labels.size
     if graph is None:
         graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
     bare = Graph(graph.adjacency, graph.node_names)
-    return BoardPeople.of_graph(bare, wording.headline(found), further=_columns(subject))
-
-
-def _columns(subject: ClusteringResult | TradeoffCurve) -> dict[str, Any]:
-    return {name or "group": column for name, column in subject.features.items()}
+    columns = {name or "group": column for name, column in subject.features.items()}
+    return BoardPeople.of_graph(bare, wording.headline(found), columns)
 
 
 def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:
     """Return the labels of the curve from the least even on, and the place of those the page begins with."""
+    own = np.asarray(found.labels, dtype=np.intp)
     if found.curve is None:
-        return [np.asarray(found.labels, dtype=np.intp)], 0
+        return [own], 0
     labelings = [np.asarray(point.labels, dtype=np.intp) for point in found.curve.front]
-    for place, labels in enumerate(labelings):
-        if np.array_equal(labels, found.labels):
-            return labelings, place
+    same = [np.array_equal(labels, own) for labels in labelings]
+    if True in same:
+        return labelings, same.index(True)
     values = [point.scores[found.curve.measure] for point in found.curve.front]
     place = int(np.searchsorted(values, found.scores[found.curve.measure]))
-    return [*labelings[:place], np.asarray(found.labels, dtype=np.intp), *labelings[place:]], place
+    return [*labelings[:place], own, *labelings[place:]], place
 
 
 def make_page(content: dict[str, Any], title: str) -> str:

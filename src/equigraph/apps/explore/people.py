@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.messages import Note
-from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.roster import Roster, read_roster
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
@@ -34,55 +37,24 @@ class BoardPeople:
     names: tuple[str, ...]  # all different
     attributes: Mapping[str, tuple[str, ...]]  # by name the value of each person; `BLANK` where none is known
     adjacency: sparse.csr_array  # the graph that is clustered
-    # Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction.
-    wishes: sparse.csr_array
-    rules: tuple[Rule, ...] = ()  # rules that came with the people
-    clusters: tuple[str, ...] = ()  # names of the clusters, as far as the source has some
     sheet: Roster | None = None  # the roster, where people came from one; wishes have a direction then
-    # The file and the options it was read with, for the lines that repeat it.
-    origin: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> BoardPeople:
         """Return the people of a roster; its pairs and fixed classes become rules."""
-        place = {name: i for i, name in enumerate(roster.people)}
-        ends = np.array([(place[one], place[other]) for one, other in roster.friends], dtype=np.intp)
-        clusters = tuple(dict.fromkeys(roster.fixed.values()))
-        return cls(
-            title=title,
-            names=roster.people,
-            attributes={
-                name: tuple(value or BLANK for value in values)
-                for name, values in group_columns(roster).items()
-                if len(set(values)) > 1
-            },
-            adjacency=roster.graph().adjacency,
-            wishes=_wishes(ends.reshape(-1, 2), len(roster.people)),
-            rules=sheet_rules(roster, clusters),
-            clusters=clusters,
-            sheet=roster,
-            origin={"read": "roster", "file": title},
-        )
+        columns = {name: values for name, values in group_columns(roster).items() if len(set(values)) > 1}
+        attributes = {name: _blanks(values) for name, values in columns.items()}
+        return cls(title, roster.people, attributes, roster.graph().adjacency, roster)
 
     @classmethod
-    def of_graph(
-        cls,
-        graph: Graph,
-        title: str,
-        origin: Mapping[str, Any] | None = None,
-        further: Mapping[str, Sequence[Any]] | None = None,
-    ) -> BoardPeople:
+    def of_graph(cls, graph: Graph, title: str, further: Mapping[str, Any] | None = None) -> BoardPeople:
         """Return the nodes of a graph; every link counts as a wish of both its ends."""
-        attributes: dict[str, Any] = {**graph.features, **(further or {})}
-        adjacency = graph.adjacency
-        return cls(
-            title=title,
-            names=tuple(texts(graph.node_names)),
-            attributes={name: _values(column) for name, column in attributes.items()},
-            adjacency=adjacency,
-            wishes=pattern(adjacency),
-            origin=origin or {"read": "graph", "file": title},
-        )
+        columns = {name: np.asarray(column) for name, column in {**graph.features, **(further or {})}.items()}
+        attributes = {
+            name: tuple(np.where(is_missing(column), BLANK, texts(column)).tolist())
+            for name, column in columns.items()
+        }
+        return cls(title, tuple(texts(graph.node_names)), attributes, graph.adjacency)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -95,18 +67,34 @@ class BoardPeople:
         return self.sheet is not None
 
     @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """Names of the clusters, as far as the sheet has some."""
+        return () if self.sheet is None else tuple(dict.fromkeys(self.sheet.fixed.values()))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that came with the people."""
+        return () if self.sheet is None else sheet_rules(self.sheet, self.clusters)
+
+    @cached_property
+    def wishes(self) -> sparse.csr_array:
+        """Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction."""
+        graph, shape = self.adjacency, self.adjacency.shape
+        if self.sheet is None:
+            return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=shape)
+        place = {name: i for i, name in enumerate(self.names)}
+        ends = np.array([(place[one], place[other]) for one, other in self.sheet.friends], dtype=np.intp)
+        return sparse.csr_array((np.ones(len(ends)), ends.reshape(-1, 2).T), shape=shape)
+
+    @cached_property
     def roster(self) -> Roster:
         """The people as a roster."""
         if self.sheet is not None:
             return self.sheet
-        wishes = self.wishes.tocoo()
-        pairs = zip(wishes.row.tolist(), wishes.col.tolist(), strict=True)
+        pairs = zip(*(ends.tolist() for ends in self.wishes.nonzero()), strict=True)
         return Roster(
             self.names,
-            {
-                name: tuple(None if value == BLANK else value for value in column)
-                for name, column in self.attributes.items()
-            },
+            {name: tuple(column) for name, column in self.columns.items()},
             friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
             source=self.title,
         )
@@ -127,52 +115,39 @@ class BoardPeople:
         sheet : Roster
             The people so far, with the rules that are still wanted; used where they came from a sheet.
         """
-        if self.sheet is not None:
-            wanted = tuple((name, self.names[other]) for other in friends)
-            columns = {key: (*column, values.get(key) or None) for key, column in sheet.attributes.items()}
-            newer = replace(
-                sheet, people=(*sheet.people, name), attributes=columns, friends=(*sheet.friends, *wanted)
-            )
-            return BoardPeople.of_roster(newer, self.title)
+        wanted = tuple((name, self.names[other]) for other in friends)
+        columns = {key: (*column, values.get(key) or None) for key, column in sheet.attributes.items()}
         row = np.zeros((1, self.n_people))
         row[0, list(friends)] = 1.0
-        adjacency = sparse.csr_array(
-            sparse.block_array([[self.adjacency, sparse.csr_array(row.T)], [sparse.csr_array(row), None]])
-        )
-        return replace(
-            self,
-            names=(*self.names, name),
-            attributes={key: (*column, values.get(key) or BLANK) for key, column in self.attributes.items()},
-            adjacency=adjacency,
-            wishes=pattern(adjacency),
+        link = sparse.csr_array(row)
+        return self._with(
+            replace(
+                sheet, people=(*sheet.people, name), attributes=columns, friends=(*sheet.friends, *wanted)
+            ),
+            lambda: sparse.csr_array(sparse.block_array([[self.adjacency, link.T], [link, None]])),
         )
 
     def without_person(self, who: int, sheet: Roster) -> BoardPeople:
         """Return the people without one; see `with_person` for the sheet."""
         gone = self.names[who]
-        stay = np.flatnonzero(np.arange(self.n_people) != who)
-        names = tuple(self.names[one] for one in stay)
-        if self.sheet is not None:
-            newer = replace(
-                sheet,
-                people=names,
-                attributes={
-                    key: tuple(column[one] for one in stay) for key, column in sheet.attributes.items()
-                },
-                fixed={name: where for name, where in sheet.fixed.items() if name != gone},
-                friends=tuple(pair for pair in sheet.friends if gone not in pair),
-                apart=tuple(pair for pair in sheet.apart if gone not in pair),
-                together=tuple(pair for pair in sheet.together if gone not in pair),
-            )
-            return BoardPeople.of_roster(newer, self.title)
-        adjacency = sparse.csr_array(self.adjacency[stay][:, stay])
-        return replace(
-            self,
-            names=names,
-            attributes={key: tuple(column[one] for one in stay) for key, column in self.attributes.items()},
-            adjacency=adjacency,
-            wishes=pattern(adjacency),
+        stay = np.delete(np.arange(self.n_people), who)
+        shorter = replace(
+            sheet,
+            people=tuple(name for name in sheet.people if name != gone),
+            attributes={key: (*column[:who], *column[who + 1 :]) for key, column in sheet.attributes.items()},
+            fixed={name: where for name, where in sheet.fixed.items() if name != gone},
+            friends=tuple(pair for pair in sheet.friends if gone not in pair),
+            apart=tuple(pair for pair in sheet.apart if gone not in pair),
+            together=tuple(pair for pair in sheet.together if gone not in pair),
         )
+        return self._with(shorter, lambda: sparse.csr_array(self.adjacency[stay][:, stay]))
+
+    def _with(self, roster: Roster, adjacency: Callable[[], sparse.csr_array]) -> BoardPeople:
+        """Return the people of another roster; where these came from a graph, with other links."""
+        if self.directed:
+            return BoardPeople.of_roster(roster, self.title)
+        attributes = {key: _blanks(column) for key, column in roster.attributes.items()}
+        return BoardPeople(self.title, roster.people, attributes, adjacency())
 
     @property
     def n_people(self) -> int:
@@ -190,10 +165,17 @@ class BoardPeople:
         return Graph(self.adjacency, node_names=np.array(self.names, dtype=str))
 
     @cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The attributes as columns in which those whose value is blank have no group."""
+        return {
+            name: np.array([None if value == BLANK else value for value in column], dtype=object)
+            for name, column in self.attributes.items()
+        }
+
+    @cached_property
     def facts(self) -> Facts:
         """The people as rules ask for them."""
-        columns = {name: known_values(column) for name, column in self.attributes.items()}
-        return Facts(self.graph, columns, missing="ignore")
+        return Facts(self.graph, self.columns, missing="ignore")
 
     @cached_property
     def mark(self) -> str:
@@ -207,10 +189,7 @@ class BoardPeople:
     @cached_property
     def groups(self) -> dict[str, Groups]:
         """The values of every attribute as codes."""
-        return {
-            name: encode_groups(known_values(column), missing="ignore")
-            for name, column in self.attributes.items()
-        }
+        return {name: encode_groups(column, missing="ignore") for name, column in self.columns.items()}
 
     def grouped(self, attribute: str | None) -> Graph:
         """Return the graph with the values of an attribute as groups."""
@@ -218,16 +197,17 @@ class BoardPeople:
             return self.graph
         if attribute not in self.attributes:
             raise ParameterError(f"There is no attribute {attribute!r} on this board.")
-        values = known_values(self.attributes[attribute])
-        return Graph(self.adjacency, self.graph.node_names, values, attribute, missing="ignore")
+        return Graph(
+            self.adjacency, self.graph.node_names, self.columns[attribute], attribute, missing="ignore"
+        )
 
     def usual_clusters(self) -> int:
         """Return how many clusters to begin with: as many as have names, or of the size of a class."""
-        if not self.directed:
-            return min(
-                max(2, len(self.clusters), 3 if self.n_people < 60 else _LINKS_CLUSTERS), self.n_people
-            )
-        return min(max(2, len(self.clusters), round(self.n_people / _PER_CLUSTER)), self.n_people)
+        if self.directed:
+            usual = round(self.n_people / _PER_CLUSTER)
+        else:
+            usual = 3 if self.n_people < 60 else _LINKS_CLUSTERS
+        return min(max(2, len(self.clusters), usual), self.n_people)
 
 
 def sheet_rules(roster: Roster, clusters: Sequence[str]) -> tuple[Rule, ...]:
@@ -239,26 +219,29 @@ def sheet_rules(roster: Roster, clusters: Sequence[str]) -> tuple[Rule, ...]:
     )
 
 
-def known_values(column: Sequence[str]) -> np.ndarray:
-    """Return a column in which those whose value is blank have no group."""
-    values = np.empty(len(column), dtype=object)
-    values[:] = [None if value == BLANK else value for value in column]
-    return values
+def _blanks(column: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(value or BLANK for value in column)
 
 
-def _values(column: Sequence[Any]) -> tuple[str, ...]:
-    array = np.asarray(column)
-    absent = is_missing(array)
-    return tuple(
-        BLANK if missing else text for missing, text in zip(absent.tolist(), texts(array), strict=True)
-    )
+def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
+    """Return the class of `equigraph demo`."""
+    from equigraph.datasets import make_classroom
+
+    room = make_classroom(n_students, n_circles=n_circles)
+    graph = Graph(room.adjacency, room.node_names, room.sensitive_features, room.attribute)
+    return BoardPeople.of_graph(graph, "classroom", {"house": room.house})
 
 
-def _wishes(ends: np.ndarray, n: int) -> sparse.csr_array:
-    return sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+def school(n_pupils: int = 78) -> BoardPeople:
+    """Return a made-up year of a school with wishes and rules, read as a sheet is."""
+    from equigraph.datasets import make_school_roster
+
+    with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
+        path = Path(folder) / "school.csv"
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(make_school_roster(n_pupils).rows)
+        return BoardPeople.of_roster(read_roster(path), "school")
 
 
-def pattern(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return where the entries of a matrix are, each as a one."""
-    ones = np.ones(adjacency.nnz)
-    return sparse.csr_array((ones, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+# Boards to try.
+EXAMPLES: dict[str, Callable[[], BoardPeople]] = {"classroom": classroom, "school": school}

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -16,8 +15,10 @@ from scipy import sparse
 
 from equigraph.apps.classes.persistence import roster_entries
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.explore.people import BoardPeople, pattern
-from equigraph.apps.explore.steps import MAX_CLUSTERS, MAX_RULES, Step, check_number, names_for
+from equigraph.apps.explore.errors import BoardError
+from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.scoring import rule_states
+from equigraph.apps.explore.steps import MAX_RULES, Step, check_number, names_for
 from equigraph.exceptions import InputError, require
 from equigraph.results.persistence import read_record, record, refusing_damage, write_record
 from equigraph.rules import Rules
@@ -47,7 +48,6 @@ class PeopleEntries(TypedDict):
     people: tuple[str, ...]
     attributes: dict[str, tuple[str, ...]]
     links: NDArray[np.float64]  # rows of two people and a weight
-    origin: dict[str, Any]
 
 
 class BoardEntries(PeopleEntries):
@@ -70,7 +70,7 @@ def board_to_json(people: BoardPeople, step: Step) -> dict[str, Any]:
 
 def people_to_json(people: BoardPeople) -> dict[str, Any]:
     """Return people, attributes and links as plain values."""
-    entries = {"title": people.title, "origin": dict(people.origin)}
+    entries: dict[str, Any] = {"title": people.title}
     if people.sheet is not None:
         return entries | {"roster": roster_entries(people.sheet), "people": [], "attributes": {}, "links": []}
     upper = sparse.triu(people.adjacency, format="coo")
@@ -100,50 +100,29 @@ def _people(entries: PeopleEntries) -> BoardPeople:
     if not 2 <= n <= MAX_PEOPLE:
         raise InputError(f"it has {n} people: expected 2 to {MAX_PEOPLE:,}")
     if roster is not None:
-        return replace(BoardPeople.of_roster(roster, entries["title"][:200]), origin=entries["origin"])
+        return BoardPeople.of_roster(roster, entries["title"][:200])
     links = entries["links"].reshape(-1, 3)
     if len(links) > MAX_LINKS:
         raise InputError(f"it has {len(links):,} links: expected at most {MAX_LINKS:,}")
-    adjacency = _array(links[:, :2], links[:, 2], n)
+    ends = links[:, :2]
+    if not ((ends >= 0) & (ends < n) & (ends == np.floor(ends))).all():
+        raise InputError(f"a link is to nobody: expected numbers from 0 to {n - 1}")
+    adjacency = sparse.csr_array((links[:, 2], ends.astype(np.intp).T), shape=(n, n))
     adjacency = sparse.csr_array(adjacency + adjacency.T)
     for name, column in entries["attributes"].items():
         if len(column) != n:
             raise InputError(f"the attribute {name!r} has {len(column)} values for {n} people")
-    people = BoardPeople(
-        title=entries["title"][:200],
-        names=names,
-        attributes=entries["attributes"],
-        adjacency=adjacency,
-        wishes=pattern(adjacency),
-        origin=entries["origin"],
-    )
+    people = BoardPeople(entries["title"][:200], names, entries["attributes"], adjacency)
     _ = people.graph  # checks names and weights
     return people
 
 
-def _array(ends: np.ndarray, weights: np.ndarray, n: int) -> sparse.csr_array:
-    if ends.size and not ((ends >= 0).all() and (ends < n).all() and (ends == np.floor(ends)).all()):
-        raise InputError(f"a link is to nobody: expected numbers from 0 to {n - 1}")
-    whole = ends.astype(np.intp)
-    array = sparse.csr_array((weights, (whole[:, 0], whole[:, 1])), shape=(n, n))
-    array.sum_duplicates()
-    return array
-
-
-def _rules(entries: list[dict[str, Any]]) -> tuple[Any, ...]:
-    if len(entries) > MAX_RULES:
-        raise InputError(f"it has {len(entries)} rules: expected at most {MAX_RULES}")
-    return tuple(rule for one in entries for rule in Rules.from_dict(one).items)
-
-
 def _step(entries: StateEntries, people: BoardPeople) -> Step:
     """Return a state, checked against the people."""
-    from equigraph.apps.explore.scoring import rule_states
-
     labels, clusters = entries["labels"], entries["clusters"]
-    if len(clusters) > MAX_CLUSTERS:
-        raise InputError(f"it has {len(clusters)} groups: expected at most {MAX_CLUSTERS}")
     check_number(people, len(clusters))
+    if len(entries["rules"]) > MAX_RULES:
+        raise InputError(f"it has {len(entries['rules'])} rules: expected at most {MAX_RULES}")
     if labels.size and (
         labels.shape != (people.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
     ):
@@ -152,8 +131,9 @@ def _step(entries: StateEntries, people: BoardPeople) -> Step:
         raise InputError("somebody is locked who is not there")
     for name in entries["attributes"]:
         people.grouped(name)
-    names, rules, locked = names_for(clusters, len(clusters)), _rules(entries["rules"]), entries["locked"]
-    step = Step(labels, names, rules, frozenset(locked), entries["attributes"], what="open")
+    rules = tuple(rule for one in entries["rules"] for rule in Rules.from_dict(one).items)
+    names, locked = names_for(clusters, len(clusters)), frozenset(entries["locked"])
+    step = Step(labels, names, rules, locked, entries["attributes"], what="open")
     if labels.size:
         rule_states(people, step)  # raises if a rule names what is not there
     return step
@@ -211,7 +191,7 @@ def stored_boards() -> list[dict[str, Any]]:
 def stored_board(mark: str) -> tuple[BoardPeople, Step]:
     """Return a kept board by its mark, which is one of those that `stored_boards` lists and never a path."""
     if mark not in {one["mark"] for one in stored_boards()}:
-        raise InputError("This board is not kept on this machine any more.")
+        raise BoardError("not-stored")
     path = folder() / f"{mark}.people.json"
     with refusing_damage(path):
         people = _people(read_record(path, PEOPLE, PeopleEntries))

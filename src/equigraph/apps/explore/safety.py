@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
-)
-_HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
-_WRITES = ("POST", "PUT", "DELETE", "PATCH")
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_REFUSALS = {
+    401: "This page needs the link that the terminal shows: it holds the token of this start.",
+    403: "This request came from another page and was refused.",
+    421: "This server does not answer under that name.",
+}
 
 
 def cookie_name(port: int) -> str:
@@ -32,7 +34,7 @@ def cookie_name(port: int) -> str:
 
 
 def is_token(text: str, token: str) -> bool:
-    """Return whether a text is the token, in a time that does not notify how much of it is right."""
+    """Return whether a text is the token, in a time that does not tell how much of it is right."""
     return secrets.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 
@@ -49,64 +51,33 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
         if scope["type"] != "http":
             return
-        headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
-        status = self._refusal(scope, headers)
-        if status is not None:
-            await _refuse(send, status)
-            return
+        status = self._refusal(Request(scope))
+        answer = self.app if status is None else PlainTextResponse(_REFUSALS[status], status)
 
-        async def send_safely(message: MutableMapping[str, Any]) -> None:
+        async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        await self.app(scope, receive, send_safely)
+        await answer(scope, receive, send_safely)
 
-    def _refusal(self, scope: Scope, headers: dict[str, str]) -> int | None:
+    def _refusal(self, request: Request) -> int | None:
         """Return the status of a refusal, None for a request that may pass."""
-        hosts = [value for key, value in scope["headers"] if key.lower() == b"host"]
-        if len(hosts) != 1 or headers["host"].lower() not in self.hosts:
+        headers = request.headers
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
             return 421
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in {f"http://{host}" for host in self.hosts}:
             return 403
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if is_token(bearer, self.token):
+        if is_token(headers.get("authorization", "").removeprefix("Bearer "), self.token):
             return None
-        if scope["path"] == "/enter":
+        if request.scope["path"] == "/enter":
             return None  # checks the token itself
-        if not is_token(self._cookie(headers.get("cookie", "")), self.token):
+        if not is_token(request.cookies.get(cookie_name(self.port), ""), self.token):
             return 401
-        return 403 if scope["method"] in _WRITES and origin is None else None
-
-    def _cookie(self, header: str) -> str:
-        try:
-            found = SimpleCookie(header).get(cookie_name(self.port))
-        except CookieError:
-            return ""
-        return "" if found is None else found.value
-
-
-_REFUSALS = {
-    401: b"This page needs the link that the terminal shows: it holds the token of this start.",
-    403: b"This request came from another page and was refused.",
-    421: b"This server does not answer under that name.",
-}
-
-
-async def _refuse(send: Send, status: int) -> None:
-    body = _REFUSALS[status]
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        *_HEADERS,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        return 403 if origin is None and request.method in ("POST", "PUT", "DELETE", "PATCH") else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,22 @@ from equigraph.metrics.quality import _modularity
 from equigraph.rules import Friends, Rule, Violation, Words, violations
 
 
-def scores(
-    people: BoardPeople, labels: NDArray[np.intp], attributes: tuple[str, ...], k: int
-) -> dict[str, Any]:
-    """Return the scores of labels.
+def scores(people: BoardPeople, step: Step) -> dict[str, Any]:
+    """Return the scores of the labels of a step.
 
     ``even`` is the mean of the normalised balance over the attributes that are to be even (None without any), ``kept``
     the wishes kept of ``wished`` (a link without direction counts once), and ``cohesion`` the modularity.
     """
+    labels, k = step.labels, step.n_clusters
     sides = 1 if people.directed else 2
-    tables = {name: _table(people, labels, name, k) for name in people.attributes}
+    tables = {
+        name: contingency_table(labels, groups.codes, k, groups.n_groups)
+        for name, groups in people.groups.items()
+    }
     even = {name: NORMALIZED.value(table) for name, table in tables.items()}
-    by_cluster = [NORMALIZED.cluster_scores(tables[name]) for name in attributes]
+    by_cluster = [NORMALIZED.cluster_scores(tables[name]) for name in step.attributes]
     return {
-        "even": float(np.mean([even[name] for name in attributes])) if attributes else None,
+        "even": float(np.mean([even[name] for name in step.attributes])) if by_cluster else None,
         "even_by_attribute": even,
         "even_by_cluster": np.mean(by_cluster, axis=0).tolist() if by_cluster else [],
         "kept": int(kept(people, labels).sum()) // sides,
@@ -43,11 +46,6 @@ def kept(people: BoardPeople, labels: NDArray[np.intp]) -> NDArray[np.intp]:
     rows = np.repeat(np.arange(people.n_people), people.wished)
     same = labels[rows] == labels[people.wishes.indices]
     return np.bincount(rows[same], minlength=people.n_people)
-
-
-def _table(people: BoardPeople, labels: NDArray[np.intp], attribute: str, k: int) -> NDArray:
-    groups = people.groups[attribute]
-    return contingency_table(labels, groups.codes, k, groups.n_groups)
 
 
 def rule_states(people: BoardPeople, step: Step) -> list[dict[str, Any]]:
@@ -89,16 +87,14 @@ def reasons(people: BoardPeople, step: Step, who: int) -> dict[str, Any]:
     The entry of a cluster holds the friends she would have there, the change of wishes kept by anybody and of evenness,
     and the rules that would be broken there and hold now.
     """
-    here = scores(people, step.labels, step.attributes, step.n_clusters)
-    before = {i for i, rule in enumerate(rule_states(people, step)) if rule["broken"]}
+    here, before = scores(people, step), _broken(people, step)
     friends = people.wishes.indices[people.wishes.indptr[who] : people.wishes.indptr[who + 1]]
     options = []
     for cluster in range(step.n_clusters):
         labels = step.labels.copy()
         labels[who] = cluster
-        there = scores(people, labels, step.attributes, step.n_clusters)
-        moved = Step(labels, step.clusters, step.rules, step.locked, step.attributes)
-        after = {i for i, rule in enumerate(rule_states(people, moved)) if rule["broken"]}
+        moved = replace(step, labels=labels)
+        there, after = scores(people, moved), _broken(people, moved)
         options.append(
             {
                 "cluster": cluster,
@@ -111,3 +107,7 @@ def reasons(people: BoardPeople, step: Step, who: int) -> dict[str, Any]:
             }
         )
     return {"who": who, "locked": who in step.locked, "options": options}
+
+
+def _broken(people: BoardPeople, step: Step) -> set[int]:
+    return {number for number, rule in enumerate(rule_states(people, step)) if rule["broken"]}

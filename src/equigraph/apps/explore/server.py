@@ -16,9 +16,9 @@ from equigraph._utils.files import private_folder
 from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
+    from equigraph.apps.explore.jobs import Worker
     from equigraph.apps.explore.session import Session
     from equigraph.apps.explore.uploads import OfferedSheet
-    from equigraph.apps.explore.workers import Worker
 
 LOOPBACK = "127.0.0.1"
 
@@ -50,27 +50,27 @@ def serve(
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
-    listener = _listen(host, port)
-    port = listener.getsockname()[1]
-    token = secrets.token_urlsafe(32)
-    with private_folder(Path(tempfile.gettempdir()), "equigraph-explore-") as folder:
-        app, explorer = guarded(opened, folder, token, host, port, worker)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app, log_level="critical", lifespan="off", server_header=False, timeout_graceful_shutdown=1
-            )
-        )
+    from equigraph.apps.explore.app import Explorer, make_app
+    from equigraph.apps.explore.safety import Guard
+
+    token, prefix = secrets.token_urlsafe(32), "equigraph-explore-"
+    with _listen(host, port) as listener, private_folder(Path(tempfile.gettempdir()), prefix) as folder:
+        port = listener.getsockname()[1]
+        names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
+        explorer = Explorer(opened, folder, token, port, worker)
+        app = Guard(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
+        config = {"log_level": "critical", "lifespan": "off", "server_header": False}
+        server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
 
         def stop() -> None:
             explorer.jobs.publish("end", None)  # a stream that is open would hold the server
             server.should_exit = True
 
         link = f"http://{shown_host(host)}:{port}/enter?token={token}"
-        running = Running(link, token, port, explorer, stop)
 
         async def begin_and_serve() -> None:
             explorer.begin()
-            ready(running)
+            ready(Running(link, token, port, explorer, stop))
             if browser:
                 webbrowser.open(link)
             try:
@@ -78,28 +78,7 @@ def serve(
             finally:
                 explorer.jobs.close()  # or the loop would wait for the threads that wait for the work
 
-        try:
-            asyncio.run(begin_and_serve())
-        finally:
-            listener.close()
-
-
-def guarded(
-    opened: Session | OfferedSheet,
-    folder: Path,
-    token: str,
-    host: str,
-    port: int,
-    worker: Worker | None = None,
-) -> tuple[Any, Any]:
-    """Return the guarded application and the explorer within."""
-    from equigraph.apps.explore.app import Explorer, make_app
-    from equigraph.apps.explore.safety import Guard
-
-    names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
-    hosts = tuple(f"{name}:{port}" for name in names)
-    explorer = Explorer(opened, folder, token, port, worker)
-    return Guard(make_app(explorer), token, hosts, port), explorer
+        asyncio.run(begin_and_serve())
 
 
 def is_local(host: str) -> bool:
@@ -116,15 +95,10 @@ def shown_host(host: str) -> str:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(128)
+        return socket.create_server((host, port), family=family, backlog=128)
     except (OSError, OverflowError) as error:
-        listener.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
             f"Nothing can listen on {host}, port {port}: {reason}. Give another --port or --host."
         ) from error
-    return listener

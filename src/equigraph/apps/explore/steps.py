@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import one_line
 from equigraph.apps.classes.attributes import default_attributes, group_columns
 from equigraph.apps.classes.division import Division, own_friends
 from equigraph.apps.classes.lists import check_class_names, names_from
 from equigraph.apps.classes.update import with_people
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople, sheet_rules
-from equigraph.exceptions import InputError, ParameterError
+from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
 
 GROUP = "Group"  # what clusters without a name are called, with a number
@@ -39,6 +40,11 @@ class Step:
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(self.clusters)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The attributes that are to be spread evenly, all alike."""
+        return dict.fromkeys(self.attributes, 1.0)
 
     def all_rules(self, names: tuple[str, ...]) -> Rules:
         """Return the rules, and that those who are locked stay."""
@@ -68,12 +74,9 @@ def first_step(
     if attribute is not None:
         people.grouped(attribute)
     clusters = names_for(people.clusters, k, word)
-    rules = people.rules
-    if people.n_people <= MAX_RULED:
-        rules = (*rules, *default_rules(people, k))
-    return Step(
-        np.empty(0, dtype=np.intp), clusters, rules, attributes=_first_attributes(people, attribute, k)
-    )
+    own = default_rules(people, k) if people.n_people <= MAX_RULED else ()
+    attributes = _first_attributes(people, attribute, k)
+    return Step(np.empty(0, dtype=np.intp), clusters, (*people.rules, *own), attributes=attributes)
 
 
 def board_of_division(division: Division, title: str) -> tuple[BoardPeople, Step]:
@@ -104,22 +107,19 @@ def division_of_board(people: BoardPeople, step: Step) -> Division:
     """Return the division that a board shows, as `equigraph classes` makes one."""
     rules = step.all_rules(people.names)
     least = max((rule.least for rule in rules.items if isinstance(rule, Friends)), default=0)
-    weights = dict.fromkeys(step.attributes, 1.0)
-    roster, known = people.roster, set(step.rules)
-    names = dict(enumerate(step.clusters))
-    roster = (
-        replace(  # without the rules of the sheet that were removed, and with the names that classes have now
-            roster,
-            apart=tuple(pair for pair in roster.apart if Apart(tuple(pair)) in known),
-            together=tuple(pair for pair in roster.together if Together(tuple(pair)) in known),
-            fixed={
-                str(rule.node): names[rule.cluster]
-                for rule in step.rules
-                if isinstance(rule, Fixed) and str(rule.node) in roster.fixed
-            },
-        )
+    roster = people.roster
+    # Without the rules of the sheet that were removed, and with the names that classes have now.
+    roster = replace(
+        roster,
+        apart=tuple(pair for pair in roster.apart if Apart(tuple(pair)) in step.rules),
+        together=tuple(pair for pair in roster.together if Together(tuple(pair)) in step.rules),
+        fixed={
+            str(rule.node): step.clusters[rule.cluster]
+            for rule in step.rules
+            if isinstance(rule, Fixed) and str(rule.node) in roster.fixed
+        },
     )
-    return Division(roster, step.labels, step.clusters, rules, weights, least, proven=False)
+    return Division(roster, step.labels, step.clusters, rules, step.weights, least, proven=False)
 
 
 def with_person(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> tuple[BoardPeople, Step]:
@@ -147,7 +147,7 @@ def without_person(people: BoardPeople, step: Step, payload: Mapping[str, Any]) 
     """Return a board without a person who has left; everybody else stays."""
     who = _person(people, payload.get("who"))
     if people.n_people <= max(2, step.n_clusters):
-        raise ParameterError("Nobody more can leave: there would be fewer people than groups.")
+        raise BoardError("too-few")
     division = division_of_board(people, step)
     rules = Rules.of(
         rule
@@ -184,16 +184,15 @@ def _first_attributes(people: BoardPeople, attribute: str | None, k: int) -> tup
 
 def default_rules(people: BoardPeople, n_clusters: int) -> tuple[Rule, ...]:
     """Return the rules a board begins with: for a roster those of `divide`, for a graph that sizes are nearly even."""
-    if not people.directed:
-        return (even_sizes(people, n_clusters),)
-    friends = own_friends(people.roster, 1)
+    friends = own_friends(people.roster, 1) if people.directed else None
     return (even_sizes(people, n_clusters), *([] if friends is None else [friends]))
 
 
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
     """Return the rule that clusters are as equal as can be; those of a graph may differ by one more."""
-    least, most = people.n_people // n_clusters, -(-people.n_people // n_clusters)
-    return Sizes(((least, most),)) if people.directed else Sizes(((max(1, least - 1), most + 1),))
+    slack = 0 if people.directed else 1
+    least, most = people.n_people // n_clusters - slack, -(-people.n_people // n_clusters) + slack
+    return Sizes(((max(1, least), most),))
 
 
 def names_for(known: tuple[str, ...], n_clusters: int, word: str = GROUP) -> tuple[str, ...]:
@@ -201,33 +200,27 @@ def names_for(known: tuple[str, ...], n_clusters: int, word: str = GROUP) -> tup
     return tuple(names_from(known[:n_clusters], n_clusters, word))
 
 
-def check_number(people: BoardPeople, n_clusters: int) -> None:
+def check_number(people: BoardPeople, n_clusters: Any) -> None:
     """Raise ParameterError if there cannot be so many clusters."""
     most = min(MAX_CLUSTERS, people.n_people)
-    if not 2 <= n_clusters <= most:
-        raise BoardError("number", most=most, number=n_clusters)
+    if type(n_clusters) is not int or not 2 <= n_clusters <= most:
+        raise BoardError("number", most=most, number=str(n_clusters)[:40])
 
 
-def is_place(value: Any, size: int) -> TypeGuard[int]:
-    """Return whether a value is a whole number below a size."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+def place(value: Any, size: int, what: str) -> int:
+    """Return a value that is a whole number below a size, or raise ParameterError."""
+    if type(value) is not int or not 0 <= value < size:
+        raise ParameterError(f"There is no {what} number {str(value)[:40]!r} on this board.")
+    return value
 
 
 def _person(people: BoardPeople, value: Any) -> int:
-    if not is_place(value, people.n_people):
-        raise ParameterError(f"There is no person number {str(value)[:40]!r} on this board.")
-    return value
-
-
-def _cluster(step: Step, value: Any) -> int:
-    if not is_place(value, step.n_clusters):
-        raise ParameterError(f"There is no group number {str(value)[:40]!r} on this board.")
-    return value
+    return place(value, people.n_people, "person")
 
 
 def _move(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
     """Move a person into a cluster."""
-    who, to = _person(people, payload.get("who")), _cluster(step, payload.get("to"))
+    who, to = _person(people, payload.get("who")), place(payload.get("to"), step.n_clusters, "group")
     if who in step.locked:
         raise BoardError("locked", name=people.names[who])
     labels = step.labels.copy()
@@ -240,28 +233,23 @@ def _lock(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
     return replace(step, locked=step.locked ^ {who}, what="unlock" if who in step.locked else "lock")
 
 
-def _pair(kind: type[Together] | type[Apart]) -> Callable[[BoardPeople, Step, Mapping[str, Any]], Step]:
-    def add(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
-        pair = [_person(people, one) for one in (payload.get("who"), payload.get("other"))]
-        if pair[0] == pair[1]:
-            raise ParameterError("A rule about two people needs two different people.")
-        nodes = tuple(people.names[one] for one in pair)
-        return _with_rule(step, kind(nodes))
-
-    return add
+def _add_pair(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    """Add the rule that two people are together, or apart, as the action says."""
+    pair = [_person(people, one) for one in (payload.get("who"), payload.get("other"))]
+    if pair[0] == pair[1]:
+        raise ParameterError("A rule about two people needs two different people.")
+    names = [people.names[one] for one in pair]
+    return _add_rule(people, step, {"rule": {str(payload["do"]): [names]}})
 
 
 def _with_rule(step: Step, rule: Rule) -> Step:
     if any(_same(rule, one) for one in step.rules):
         raise BoardError("same-rule")
     if len(step.rules) >= MAX_RULES:
-        raise ParameterError(f"There are {MAX_RULES} rules already: remove one first.")
-    kept = [one for one in step.rules if not _replaces(rule, one)]
+        raise BoardError("rules-full", most=MAX_RULES)
+    about = (type(rule), rule.named_attribute)
+    kept = [one for one in step.rules if not (rule.single and (type(one), one.named_attribute) == about)]
     return replace(step, rules=(*kept, rule), what="rule")
-
-
-def _replaces(rule: Rule, other: Rule) -> bool:
-    return rule.single and type(rule) is type(other) and rule.named_attribute == other.named_attribute
 
 
 def _same(one: Rule, other: Rule) -> bool:
@@ -275,22 +263,23 @@ def _add_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> St
     given = payload.get("rule")
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
-    for rule in Rules.from_dict(given).items:
-        compile_rules([rule], people.facts, None, step.n_clusters)  # raises if it names what is not there
+    try:
+        rules = Rules.from_dict(given).items
+        compile_rules(rules, people.facts, None, step.n_clusters)  # raises if it names what is not there
+    except EquigraphError as error:
+        raise BoardError("bad-rule", reason=one_line(error)) from error
+    for rule in rules:
         step = _with_rule(step, rule)
     return step
 
 
 def _remove_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
-    number = payload.get("number")
-    if not is_place(number, len(step.rules)):
-        raise ParameterError(f"There is no rule number {str(number)[:40]!r}.")
-    kept = [rule for place, rule in enumerate(step.rules) if place != number]
-    return replace(step, rules=tuple(kept), what="unrule")
+    number = place(payload.get("number"), len(step.rules), "rule")
+    return replace(step, rules=step.rules[:number] + step.rules[number + 1 :], what="unrule")
 
 
 def _rename(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
-    number = _cluster(step, payload.get("cluster"))
+    number = place(payload.get("cluster"), step.n_clusters, "group")
     name = payload.get("name")
     if not isinstance(name, str):
         raise ParameterError("The name of a group is a text.")
@@ -316,8 +305,8 @@ def _attributes(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> 
 ACTIONS: dict[str, Callable[[BoardPeople, Step, Mapping[str, Any]], Step]] = {
     "move": _move,
     "lock": _lock,
-    "together": _pair(Together),
-    "apart": _pair(Apart),
+    "together": _add_pair,
+    "apart": _add_pair,
     "add-rule": _add_rule,
     "remove-rule": _remove_rule,
     "rename": _rename,

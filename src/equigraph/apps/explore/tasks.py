@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Progress
-from equigraph._utils.text import one_line
 from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.classes.movers import best_movers
 from equigraph.apps.explore import files, uploads
-from equigraph.apps.explore.people import BoardPeople, known_values
+from equigraph.apps.explore.errors import BoardError
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import group_words, rule_facts, scores
 from equigraph.apps.explore.steps import Step, division_of_board
-from equigraph.exceptions import ConflictError, EquigraphError
+from equigraph.exceptions import ConflictError
 from equigraph.graph import Graph
+from equigraph.graph.groups import contingency_table
 from equigraph.rules import Friends, Rule, Rules, compile_rules, most_friends, settle_rules
 
 Notify = Callable[[Progress], None]
@@ -36,40 +37,38 @@ def run(task: str, payload: Mapping[str, Any], notify: Notify) -> Any:
     """Run a task by its name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page shows sizes and evenness itself
-        return TASKS[task](notify=notify, **payload)
+        try:
+            return TASKS[task](notify=notify, **payload)
+        except ConflictError as error:
+            raise conflict(error, payload["people"], payload["step"]) from None
 
 
-def model_of(people: BoardPeople, step: Step, **options: Any) -> Any:
-    """Return the search that keeps the rules of a step."""
+def conflict(error: ConflictError, people: BoardPeople, step: Step) -> BoardError:
+    """Return the refusal of rules that contradict each other, in words of people."""
+    words = group_words(step.clusters)
+    rules = [rule_facts(people, rule, step.clusters) for rule in error.rules]
+    return BoardError("conflict", says=" ".join(rule.sentence(words) for rule in error.rules), rules=rules)
+
+
+def model_of(people: BoardPeople, step: Step, **options: Any) -> tuple[Any, Graph]:
+    """Return the search that keeps the rules of a step, and its graph.
+
+    The graph has the columns that are to be spread evenly, and those that rules alone speak of, which are not.
+    """
     import equigraph as eg
 
+    ruled = dict.fromkeys(rule.named_attribute for rule in step.rules if rule.named_attribute is not None)
+    weights = {str(name): 0.0 for name in ruled if name not in step.attributes}
+    columns = {name: people.columns[name] for name in (*step.attributes, *weights)}
+    graph = Graph(people.adjacency, people.graph.node_names, columns or None, missing="ignore")
     rules = step.all_rules(people.names)
-    options = {"attribute_weights": weights_of(step), "random_state": SEED, **options}
-    return eg.FairPartition(step.n_clusters, rules=rules, **options)
+    options = {"attribute_weights": weights or None, "random_state": SEED, **options}
+    return eg.FairPartition(step.n_clusters, rules=rules, **options), graph
 
 
-def weights_of(step: Step) -> dict[str, float] | None:
-    """Return that attributes which only rules speak of are not to be spread evenly."""
-    return dict.fromkeys(_ruled(step), 0.0) or None
-
-
-def _ruled(step: Step) -> list[str]:
-    named = [getattr(rule, "attribute", None) for rule in step.rules]
-    return [name for name in dict.fromkeys(named) if name is not None and name not in step.attributes]
-
-
-def graph_of(people: BoardPeople, step: Step) -> Graph:
-    """Return the graph with the columns that are to be spread evenly, and those that rules speak of."""
-    columns = {name: known_values(people.attributes[name]) for name in (*step.attributes, *_ruled(step))}
-    return Graph(people.adjacency, people.graph.node_names, columns or None, missing="ignore")
-
-
-def search_of(
-    people: BoardPeople, step: Step, rules: Rules, seed: int = SEED, notify: Notify | None = None
-) -> DivisionSearch:
-    """Return the search that `divide` makes, for rules and the attributes of a board."""
-    weights = dict.fromkeys(step.attributes, 1.0)
-    return DivisionSearch(people.roster, rules, step.n_clusters, weights, seed=seed, callbacks=notify)
+def judged(people: BoardPeople, step: Step, labels: NDArray[np.intp]) -> dict[str, Any]:
+    """Return labels with their scores."""
+    return {"labels": labels, **scores(people, replace(step, labels=labels))}
 
 
 def first_labels(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
@@ -90,7 +89,8 @@ def first_labels(people: BoardPeople, step: Step, notify: Notify) -> dict[str, A
                 settled.rules, rule, people.facts, n_clusters=step.n_clusters, start=settled.labels
             )
             labels, friends[rule] = found.labels, found.rule
-        search = search_of(people, step, Rules.of([*settled.rules.items, *friends.values()]), notify=notify)
+        all_rules = Rules.of([*settled.rules.items, *friends.values()])
+        search = DivisionSearch(people.roster, all_rules, step.n_clusters, step.weights, callbacks=notify)
         return {
             "labels": search.run(labels),
             "rules": tuple(friends.get(rule, rule) for rule in step.rules),
@@ -98,50 +98,31 @@ def first_labels(people: BoardPeople, step: Step, notify: Notify) -> dict[str, A
         }
     effort = 1.0 if people.n_people <= _QUICK else 0.0
     fairness = 0.5 if step.attributes else 0.0
-    model = model_of(people, step, fairness=fairness, effort=effort, callbacks=notify)
-    labels = model.fit_predict(graph_of(people, step))
-    return {"labels": labels, "rules": step.rules, "given_up": ()}
+    model, graph = model_of(people, step, fairness=fairness, effort=effort, callbacks=notify)
+    return {"labels": model.fit_predict(graph), "rules": step.rules, "given_up": ()}
 
 
 def curve(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
     """Return all labels that nothing dominates, from the most cohesive to the most even, with their scores."""
     from equigraph.analysis.tradeoff import tradeoff_curve
 
-    found = tradeoff_curve(
-        graph_of(people, step),
-        estimator=model_of(people, step),
-        random_state=SEED,
-        callbacks=notify,
-    )
-    labelings = [_numbered(point.labels, step) for point in found.front]
-    return [
-        {"labels": labels, **scores(people, labels, step.attributes, step.n_clusters)} for labels in labelings
-    ]
+    model, graph = model_of(people, step)
+    found = tradeoff_curve(graph, estimator=model, random_state=SEED, callbacks=notify)
+    return [judged(people, step, _numbered(point.labels, step)) for point in found.front]
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
     """Return labels with the numbers that the clusters have on the board, as far as rules leave the numbers free."""
     from equigraph.analysis.tradeoff.alignment import best_numbers
 
-    labels = np.asarray(labels, dtype=np.intp)
-    if not step.labels.size:
-        return labels
+    labels, k = np.asarray(labels, dtype=np.intp), step.n_clusters
     bound = {int(step.labels[who]) for who in step.locked}
     bound |= {cluster for rule in step.rules for cluster in rule.named_clusters}
-    free = np.array([cluster for cluster in range(step.n_clusters) if cluster not in bound], dtype=np.intp)
-    if free.size < 2:
-        return labels
-    place = np.full(step.n_clusters, free.size, dtype=np.intp)  # all that is bound goes under one number
-    place[free] = np.arange(free.size)
-    inside = np.isin(labels, free)
-    aligned = labels.copy()
-    # Of the labels that are compared, those outside of the free clusters count for none of them.
-    overlap = place[step.labels[inside]]
-    known = overlap < free.size
-    table = np.zeros((free.size, free.size), dtype=np.int64)
-    np.add.at(table, (place[labels[inside]][known], overlap[known]), 1)
-    aligned[inside] = free[best_numbers(table)[place[labels[inside]]]]
-    return aligned
+    free = np.setdiff1d(np.arange(k), list(bound)).astype(np.intp)
+    overlap = contingency_table(labels, step.labels, k, k)[np.ix_(free, free)]
+    numbers = np.arange(k)
+    numbers[free] = free[best_numbers(overlap)]
+    return numbers[labels]
 
 
 def repair(people: BoardPeople, step: Step, notify: Notify) -> NDArray[np.intp]:
@@ -149,8 +130,8 @@ def repair(people: BoardPeople, step: Step, notify: Notify) -> NDArray[np.intp]:
     notify(Progress("repair", 0, 1))
     rules, k = step.all_rules(people.names), step.n_clusters
     labels = settle_rules(rules, people.facts, n_clusters=k, start=step.labels).labels
-    compiled, weights = compile_rules(rules, people.facts, None, k), dict.fromkeys(step.attributes, 1.0)
-    return best_movers(people.roster, weights, step.labels, labels, compiled)
+    compiled = compile_rules(rules, people.facts, None, k)
+    return best_movers(people.roster, step.weights, step.labels, labels, compiled)
 
 
 def alternatives(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
@@ -162,7 +143,7 @@ def alternatives(people: BoardPeople, step: Step, notify: Notify) -> list[dict[s
         labels = _numbered(search(seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
         if not any(np.array_equal(labels, other) for other in others):  # numbers are those of the board
-            found.append({"labels": labels, **scores(people, labels, step.attributes, step.n_clusters)})
+            found.append(judged(people, step, labels))
         if len(found) == _ALTERNATIVES:
             break
     return found
@@ -174,11 +155,11 @@ def _other_search(people: BoardPeople, step: Step) -> Callable[[int], NDArray[np
         rules = step.all_rules(people.names)
         # From elsewhere: a search that starts from the board comes back to it.
         start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
-        search = search_of(people, step, rules)
+        search = DivisionSearch(people.roster, rules, step.n_clusters, step.weights)
         return lambda seed: replace(search, seed=seed, effort=_EFFORT).run(start)
-    here = scores(people, step.labels, step.attributes, step.n_clusters)
-    wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
-    model, graph = model_of(people, step, effort=_EFFORT, **wanted), graph_of(people, step)
+    even = scores(people, step)["even"]
+    wanted = {} if even is None else {"at_least": max(0.0, even - _SLACK)}
+    model, graph = model_of(people, step, effort=_EFFORT, **wanted)
     return lambda seed: model.set_params(random_state=seed).fit_predict(graph)
 
 
@@ -222,23 +203,3 @@ TASKS: dict[str, Callable[..., Any]] = {
     "read": uploads.read,
     "preview": uploads.preview,
 }
-
-
-def failure(error: BaseException, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what went wrong in a sentence without a path, and the rules if they contradict each other."""
-    if isinstance(error, ConflictError):
-        people, step = payload["people"], payload["step"]
-        words = group_words(step.clusters)
-        sentences = " ".join(rule.sentence(words) for rule in error.rules)
-        rules = [rule_facts(people, rule, step.clusters) for rule in error.rules]
-        return {"error": f"These rules cannot all be kept: {sentences}", "rules": rules}
-    return {"error": sentence(error), "rules": []}
-
-
-def sentence(error: BaseException) -> str:
-    """Return what went wrong in one sentence, without what only programmers read."""
-    if isinstance(error, EquigraphError):
-        return one_line(error)
-    if isinstance(error, MemoryError):
-        return "There is not enough memory for this."
-    return f"Something went wrong inside ({type(error).__name__}); the board is as it was."

@@ -12,15 +12,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from equigraph._utils.text import one_line
 from equigraph.apps.classes.attributes import group_columns, is_binned
-from equigraph.apps.classes.messages import text_of
-from equigraph.apps.classes.roster.sheet import Sheet
+from equigraph.apps.classes.messages import SheetError
+from equigraph.apps.classes.roster import read_roster
+from equigraph.apps.classes.roster.columns import make_layout
+from equigraph.apps.classes.roster.joining import own_roles
+from equigraph.apps.classes.roster.people import read_people
+from equigraph.apps.classes.roster.read import read_sheet
+from equigraph.apps.classes.roster.sheet import Sheet, letters
 from equigraph.apps.classes.roster.vocabulary import UNUSED
-from equigraph.apps.classes.roster.wishes import UnknownNamesError
+from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
+from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.persistence import read_board
-from equigraph.apps.explore.steps import Step
-from equigraph.exceptions import EquigraphError, InputError, RosterError
+from equigraph.apps.explore.steps import Step, first_step
+from equigraph.exceptions import EquigraphError, RosterError
+from equigraph.graph import read_graph
 
 MAX_BYTES = 32 << 20
 MAX_FILES = 8
@@ -68,10 +76,7 @@ class Uploads:
         shown = shown_name(name)
         suffix = Path(shown).suffix.lower()
         if suffix not in SUFFIXES:
-            raise InputError(
-                f"{shown} is of no known kind: expected a table (.xlsx, .ods, .csv), a graph (.graphml, .mtx, ...) "
-                "or a saved board (.json)."
-            )
+            raise BoardError("file-kind", name=shown)
         while len(self._files) >= MAX_FILES:
             self.drop(next(iter(self._files)))
         key = secrets.token_hex(8)
@@ -85,20 +90,21 @@ class Uploads:
                 stream.write(chunk)
         if size > MAX_BYTES:
             path.unlink()
-            raise InputError(f"{shown} has more than {MAX_BYTES >> 20} MB: expected at most that.")
-        upload = self._files[key] = Upload(key, shown, path)
-        return upload
+            raise BoardError("file-size", name=shown, most=MAX_BYTES >> 20)
+        return self._keep(Upload(key, shown, path))
 
     def borrow(self, path: Path, options: Mapping[str, Any]) -> Upload:
         """Take a file of the user as if it had been sent."""
-        key = secrets.token_hex(8)
-        upload = self._files[key] = Upload(key, shown_name(path.name), path, options, borrowed=True)
+        return self._keep(Upload(secrets.token_hex(8), shown_name(path.name), path, options, borrowed=True))
+
+    def _keep(self, upload: Upload) -> Upload:
+        self._files[upload.key] = upload
         return upload
 
     def get(self, key: Any) -> Upload:
         """Return a file by its key."""
         if not isinstance(key, str) or key not in self._files:
-            raise InputError("This file is not here any more: choose it again.")
+            raise BoardError("file-gone")
         return self._files[key]
 
     def drop(self, key: str) -> None:
@@ -137,52 +143,40 @@ def inspect(
         return {"kind": "board", "name": name, "people": people.n_people}
     if suffix not in _SHEETS:
         return {"kind": "links", "name": name, "rows": [], "columns": []}
-    with _named(path, name, language=language):
+    with _named((path, name), language=language):
         return _first_rows(path, name, options or {}, language)
 
 
 def _first_rows(path: str, name: str, options: Mapping[str, Any], language: str) -> dict[str, Any]:
-    from equigraph.apps.classes.roster.columns import make_layout
-    from equigraph.apps.classes.roster.joining import own_roles
-    from equigraph.apps.classes.roster.people import read_people
-    from equigraph.apps.classes.roster.read import read_sheet
-    from equigraph.apps.classes.roster.sheet import letters
-    from equigraph.apps.classes.roster.wishes import SheetTable, find_questions
-
     sheet = read_sheet(path, encoding=options.get("encoding"), sheet=options.get("sheet"))
     found: dict[str, Any] = {"kind": "people", "name": name, "error": "", "header": 0}
-    columns: list[dict[str, Any]] = []
+    first = sheet.rows[0] if sheet.rows else []
+    columns = [(place, header, "unused") for place, header in enumerate(first)]
+    start = 0
     try:
         layout = make_layout(sheet, own_roles(sheet, options.get("columns")))
-        found["header"] = layout.header
+        start = layout.header
         people = read_people(sheet, layout)
         table = SheetTable(sheet, layout, tuple(enumerate(people.rows)))
         asked = {one.column.place for one in find_questions(table, people)}
-        columns = [
-            {
-                "letter": one.letter,
-                "header": one.header[:_LETTERS],
-                "role": "" if one.place in asked else one.role,
-                "cells": _some_cells(sheet, one.place, layout.header + 1),
-            }
-            for one in layout.columns
-        ]
+        columns = [(one.place, one.header, "" if one.place in asked else one.role) for one in layout.columns]
     except RosterError as error:
-        found["error"] = _without_path(text_of(error, language), path, name)
-        first = sheet.rows[0] if sheet.rows else []
-        columns = [
-            {
-                "letter": letters(i),
-                "header": cell[:_LETTERS],
-                "role": "unused",
-                "cells": _some_cells(sheet, i, 1),
-            }
-            for i, cell in enumerate(first)
-        ]
+        found |= refusal_facts(_unreadable(error, (path, name), language=language))
         found["kind"] = "links" if 2 <= len(first) <= 3 else "people"
-    start = found["header"]
-    rows = [[cell[:_LETTERS] for cell in row[:_COLUMNS]] for row in sheet.rows[start : start + _ROWS]]
-    return found | {"rows": rows, "columns": columns[:_COLUMNS], "n_rows": len(sheet.rows) - start - 1}
+    return found | {
+        "header": start,
+        "rows": [[cell[:_LETTERS] for cell in row[:_COLUMNS]] for row in sheet.rows[start : start + _ROWS]],
+        "columns": [
+            {
+                "letter": letters(place),
+                "header": header[:_LETTERS],
+                "role": role,
+                "cells": _some_cells(sheet, place, start + 1),
+            }
+            for place, header, role in columns[:_COLUMNS]
+        ],
+        "n_rows": len(sheet.rows) - start - 1,
+    }
 
 
 def _some_cells(sheet: Sheet, column: int, first: int) -> list[str]:
@@ -206,33 +200,25 @@ class ReadRequest:
 
 def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
     """Read a file that was sent."""
-    path, name = request.path, request.name
     if request.kind == "board":
-        return _board(path, name)
-    table, language = request.people or (path, name), request.language
-    with _named(path, name, language=language), _named(*table, language=language):
-        return _read_people(request), None
+        return _board(request.path, request.name)
+    return _read_people(request), None
 
 
-def _read_people(request: ReadRequest) -> BoardPeople:
-    if request.kind == "people":
-        from equigraph.apps.classes.roster import read_roster
-
-        return BoardPeople.of_roster(read_roster(request.path, **request.options), request.name)
-    return _links(request.path, request.name, request.people, request.attribute)
+def _read_people(request: ReadRequest, *but: type[Exception]) -> BoardPeople:
+    path, name, people, attribute = request.path, request.name, request.people, request.attribute
+    files = [(path, name)] if people is None else [(path, name), people]
+    with _named(*files, but=but, language=request.language):
+        if request.kind == "people":
+            return BoardPeople.of_roster(read_roster(path, **request.options), name)
+        graph = read_graph(path) if people is None else read_graph(path, people[0], attribute)
+        return BoardPeople.of_graph(graph, name)
 
 
 def preview(request: ReadRequest, number: int | None, notify: Any) -> dict[str, Any]:
     """Return what is understood of a file before a board is made of it, or whom its unknown names may mean."""
-    from equigraph.apps.explore.steps import first_step
-
-    table, but, language = request.people or (request.path, request.name), UnknownNamesError, request.language
     try:
-        with (
-            _named(request.path, request.name, but, language=language),
-            _named(*table, but, language=language),
-        ):
-            found = _read_people(request)
+        found = _read_people(request, UnknownNamesError)
     except UnknownNamesError as error:
         unknown = {
             one.text: {"text": one.text, "row": one.row + 1, "column": one.column.letter, "near": list(near)}
@@ -264,29 +250,34 @@ def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _links(path: str, name: str, people: tuple[str, str] | None, attribute: str | None) -> BoardPeople:
-    from equigraph.graph import read_graph
-
-    origin = {"read": "graph", "file": name, "groups": people[1] if people else None, "attribute": attribute}
-    graph = read_graph(path) if people is None else read_graph(path, people[0], attribute)
-    return BoardPeople.of_graph(graph, name, origin)
-
-
 def _board(path: str, name: str) -> tuple[BoardPeople, Step]:
-    with _named(path, name):
+    with _named((path, name)):
         return read_board(path)
 
 
 @contextmanager
-def _named(path: str, name: str, *but: type[Exception], language: str = "en") -> Iterator[None]:
-    """Call a file in errors (but some) by the name it was sent under, and never say where it lies."""
+def _named(
+    *files: tuple[str, str], but: tuple[type[Exception], ...] = (), language: str = "en"
+) -> Iterator[None]:
+    """Call files, given by path and name, in errors (but some) by the names they were sent under."""
     try:
         yield
     except but:
         raise
     except EquigraphError as error:
-        raise InputError(_without_path(text_of(error, language), path, name)) from None
+        raise _unreadable(error, *files, language=language) from None
 
 
-def _without_path(text: str, path: str, name: str) -> str:
-    return text.replace(path, name).replace(Path(path).name, name).replace(Path(path).stem, Path(name).stem)
+def _unreadable(error: EquigraphError, *files: tuple[str, str], language: str) -> BoardError:
+    """Return the refusal of the first file, which never says where files lie; of a sheet it is in every language."""
+
+    def said(text: str) -> str:
+        for path, name in files:
+            text = text.replace(path, name).replace(Path(path).name, name)
+            text = text.replace(Path(path).stem, Path(name).stem)
+        return text
+
+    if isinstance(error, SheetError):
+        texts = {one: said(text) for one, text in error.note.texts().items()}
+        return BoardError("sheet", reason=texts[language], texts=texts)
+    return BoardError("unreadable", name=files[0][1], reason=said(one_line(error)))

@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -44,7 +45,7 @@ def as_text(texts: Iterable[Any]) -> None:
             text.set_gid(_HALO)
 
 
-def inline_svg(figure: Any, *, name: str, label: str) -> Markup:
+def inline_svg(figure: Any, name: str, label: str) -> Markup:
     """Return a figure as an svg element.
 
     Its ids start with a name, another for every picture of a page; the label is for those who do not see it.
@@ -122,10 +123,9 @@ def hex_color(color: tuple[float, ...]) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
 
 
-def _picture(figure: Any, name: str, caption: str, **more: Any) -> dict[str, Any]:
-    """Return a picture as the page shows it: markup, caption and legends."""
-    svg = inline_svg(figure, name=name, label=caption)
-    return {"svg": svg, "caption": caption, "legends": (), "large": False, **more}
+def _picture(figure: Any, name: str, **more: Any) -> dict[str, Any]:
+    """Return a picture as the page shows it: what makes markup of it with a caption, and legends."""
+    return {"svg": partial(inline_svg, figure, name), "legends": (), "large": False, **more}
 
 
 def _axes(width: float, height: float) -> Any:
@@ -134,7 +134,7 @@ def _axes(width: float, height: float) -> Any:
         return maker(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> dict[str, Any]:
+def tradeoff_figure(findings: Findings, kind: str) -> dict[str, Any]:
     """Return the curve with the chosen point."""
     assert findings.curve is not None
     point, compare = findings.point, None
@@ -144,16 +144,17 @@ def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> dict[str,
     display = TradeoffDisplay(findings.curve, kind=kind, select=point, compare=compare)  # type: ignore[arg-type]
     display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
     display.ax_.set_title("", loc="left")  # the page has headings and captions
-    return _picture(display.figure_, f"tradeoff-{kind}", caption)
+    return _picture(display.figure_, f"tradeoff-{kind}")
 
 
 def _place(point: Any, measure: str) -> tuple[float, float]:
     return point.scores["Q"], point.scores[measure]
 
 
-def interaction_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
-    """Return the heat map of the largest clusters."""
-    assert findings.interaction is not None
+def interaction_figure(findings: Findings) -> dict[str, Any] | None:
+    """Return the heat map of the largest clusters, None where the interaction is not known."""
+    if findings.interaction is None:
+        return None
     k = min(findings.n_clusters, MAX_CLUSTERS)
     # Numbered by size, so the first ones are the largest; on a curve they are not, and are sorted here.
     largest = np.sort(np.argsort(-findings.sizes, kind="stable")[:k])
@@ -163,10 +164,10 @@ def interaction_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
         _axes(side + 0.9, side), values=k <= _MAX_VALUES
     )
     display.ax_.set_title("", loc="left")
-    return _picture(display.figure_, "interaction", caption)
+    return _picture(display.figure_, "interaction")
 
 
-def graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
+def graph_figure(findings: Findings) -> dict[str, Any]:
     """Return the drawing of all nodes, with a legend of clusters and groups."""
     graph = findings.graph
     assert graph is not None
@@ -175,13 +176,13 @@ def graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
     size = (5.0, 5.6) if graph.n_nodes <= MAX_NAMED_NODES else (7.2, 6.0)
     display.plot(_axes(*size), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
     as_text(display.ax_.texts)
-    return _picture(display.figure_, "graph", caption, legends=_graph_legends(findings), large=True)
+    return _picture(display.figure_, "graph", legends=_graph_legends(findings), large=True)
 
 
-def cluster_graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
+def cluster_graph_figure(findings: Findings) -> dict[str, Any]:
     """Return the drawing of the clusters, for graphs with too many nodes."""
     display = ClusterGraphDisplay(findings.graph, findings.labels).plot(_axes(5.2, 5.0), title="")
-    return _picture(display.figure_, "clusters", caption, large=True)
+    return _picture(display.figure_, "clusters", large=True)
 
 
 def _graph_legends(findings: Findings) -> list[dict[str, Any]]:

@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.analysis.tradeoff import TradeoffCurve
-from equigraph.apps.report import baseline as baselines
-from equigraph.apps.report.baseline import Baseline, Costs
+from equigraph._utils.parameters import Real
+from equigraph.analysis.tradeoff import TradeoffCurve, tradeoff_curve
+from equigraph.analysis.tradeoff import contents as curves
+from equigraph.analysis.tradeoff.alignment import align_labels
+from equigraph.analysis.tradeoff.contents import TradeoffPoint, index_of
+from equigraph.analysis.tradeoff.runs import nondominated, single_point
+from equigraph.analysis.tradeoff.selection import passing_weights
 from equigraph.base import interaction_of
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
+from equigraph.methods import METHODS, Method
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.quality import share_inside
 from equigraph.metrics.summary import Composition
+from equigraph.results.contents import KIND, POSSIBLE_FILES, labels_table
 from equigraph.results.features import clustered_graph
+from equigraph.results.formats import Stored
+from equigraph.results.persistence import read_stored
 from equigraph.results.result import ClusteringResult
 
-if TYPE_CHECKING:
-    from equigraph.analysis.tradeoff.point import TradeoffPoint
+MAX_ALIGNED = 2000  # clusters; the assignment holds a dense table of them
+# A whole curve is computed up to this size, and this time of the fit; above, the dial at 0 only.
+_CHEAP_SIZE, _CHEAP_SECONDS = 50_000, 20.0
+_GRID = tuple(i / 10 for i in range(11))
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Other clusters of the same nodes."""
+
+    labels: NDArray[np.intp]  # cluster of each node, numbered like the clusters they are compared with
+    scores: Mapping[str, Any]  # their scores; empty where they are not known
+    phrase: str  # when or where they are, such as "without fairness"
+
+    def moved(self, labels: NDArray) -> NDArray[np.intp]:
+        """Return the nodes whose cluster is another one."""
+        return np.flatnonzero(self.labels != labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +67,12 @@ class Findings:
     attribute: str | None  # what the groups are called
     graph: Graph | None  # the graph, if it is known
     dial: float | None  # where the fairness dial stands; None for a method without one
-    seed: int  # seed of these labels
     interaction: NDArray | sparse.csr_array | None  # how strongly the clusters are linked
-    curve: TradeoffCurve | None  # the curve, and these labels as a point of it
-    point: TradeoffPoint | None
-    baseline: Baseline | None  # what the clusters are compared with
     left_out: list[str] = field(default_factory=list)  # what the page does not show and why, in sentences
+    baseline: Baseline | None = None  # what the clusters are compared with
+    curve: TradeoffCurve | None = None  # the curve, and these labels as a point of it
+    point: TradeoffPoint | None = None
+    # A point of the curve that is at least as good by both measures, and better by one.
     better: TradeoffPoint | None = None
 
     @property
@@ -102,18 +128,18 @@ def of_result(
         left_out.append("The nodes have no groups, so nothing is said about fairness.")
     # Labels that were asked for by a bound have no dial.
     dial = None if result.parameters.get("at_least") is not None else result.parameters.get("fairness")
-    costs: Costs | None = None
+    compared: dict[str, Any] = {}
     if isinstance(baseline, Baseline):
-        compared: Baseline | None = baseline
-    elif isinstance(baseline, bool):
-        compared = None
-        if baseline and known is not None and groups is not None:
-            costs = baselines.without_fairness(result, known, left_out)
-            compared = None if costs is None else costs.baseline
-        elif not baseline:
-            left_out.append("The comparison without fairness was not wanted.")
-    else:
-        compared = _given_baseline(baseline, result, known)
+        compared = {"baseline": baseline}
+    elif not isinstance(baseline, bool):
+        compared = {"baseline": _given_baseline(baseline, result, known)}
+    elif not baseline:
+        left_out.append("The comparison without fairness was not wanted.")
+    elif known is not None and groups is not None:
+        compared = _without_fairness(result, known, left_out)
+    interaction = result.interaction
+    if interaction is None and known is not None:
+        interaction = interaction_of(known, result.labels, result.n_clusters)
     return Findings(
         subject=result,
         labels=result.labels,
@@ -123,13 +149,9 @@ def of_result(
         attribute=result.attribute,
         graph=known,
         dial=None if dial is None else float(dial),
-        seed=result.seed,
-        interaction=_interaction(known, result.labels, result.n_clusters, result.interaction),
-        curve=None if costs is None else costs.curve,
-        point=None if costs is None else costs.point,
-        baseline=compared,
+        interaction=interaction,
         left_out=left_out,
-        better=None if costs is None else costs.better,
+        **compared,
     )
 
 
@@ -153,7 +175,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         )
     else:
         phrase = "without fairness" if first.fairness == 0 else f"at dial {first.fairness:g}"
-        compared = baselines.aligned(first.labels, point.labels, first.scores, phrase, left_out)
+        compared = aligned(first.labels, point.labels, first.scores, phrase, left_out)
     return Findings(
         subject=curve,
         labels=point.labels,
@@ -163,20 +185,12 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         attribute=attribute if known is None or known.attribute is None else known.attribute,
         graph=known,
         dial=point.fairness,
-        seed=point.seed,
-        interaction=_interaction(known, point.labels, n_clusters),
+        interaction=None if known is None else interaction_of(known, point.labels, n_clusters),
+        left_out=left_out,
+        baseline=compared,
         curve=curve,
         point=point,
-        baseline=compared,
-        left_out=left_out,
     )
-
-
-def _interaction(graph: Graph | None, labels: NDArray, n_clusters: int, known: Any = None) -> Any:
-    """Return the interaction that the method found, or else the mean weight between clusters."""
-    if known is not None or graph is None:
-        return known
-    return interaction_of(graph, labels, n_clusters)
 
 
 def _checked_graph(
@@ -196,8 +210,6 @@ def _given_baseline(
     given: ClusteringResult | ArrayLike, result: ClusteringResult, graph: Graph | None
 ) -> Baseline:
     """Return other clusters of the same nodes, numbered like those of the result."""
-    from equigraph.graph.groups.encode import unique_values
-
     n = result.labels.size
     given_labels: Any = given
     scores: Mapping[str, Any] = {}
@@ -209,9 +221,137 @@ def _given_baseline(
     if graph is not None and not isinstance(given, ClusteringResult):
         scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
-    found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
+    found = aligned(codes, result.labels, scores, "in the baseline", [])
     if found is None:
         raise ParameterError(
-            f"The baseline has more than {baselines.MAX_ALIGNED:,} clusters, too many to find out which are the same."
+            f"The baseline has more than {MAX_ALIGNED:,} clusters, too many to find out which are the same."
         )
     return found
+
+
+def aligned(
+    labels: NDArray, reference: NDArray, scores: Mapping[str, Any], phrase: str, left_out: list[str]
+) -> Baseline | None:
+    """Return a baseline whose clusters are numbered like those of the reference; None if there are too many."""
+    n_clusters = int(max(labels.max(), reference.max())) + 1
+    if n_clusters > MAX_ALIGNED:
+        left_out.append(
+            f"There are {n_clusters:,} clusters, too many (more than {MAX_ALIGNED:,}) to find out which are the "
+            f"same {phrase}, so nobody is said to have moved."
+        )
+        return None
+    return Baseline(align_labels(labels, reference, n_clusters), scores, phrase)
+
+
+def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]) -> dict[str, Any]:
+    """Fit the method of a result with its dial at 0, and along the whole dial where that is cheap.
+
+    Returns fields of the findings: the baseline, the curve with the result as a point of it, and what dominates it.
+    There are none, and a sentence is in `left_out`, where there is nothing to compare with.
+    """
+    reason = None
+    model = None
+    # Clusters that were to be at least so fair stand at no value of the dial.
+    bound = result.parameters.get("at_least")
+    if "fairness" not in result.parameters:
+        reason = f"{result.method} has no fairness dial"
+    elif float(result.parameters["fairness"]) == 0 and bound is None:
+        reason = "the fairness dial is at 0"
+    elif result.groups is None or result.groups.n_groups < 2:
+        reason = "there is only one group"
+    else:
+        model = _made_again(result)
+        if model is None:
+            reason = f"{result.method} cannot be made again from the parameters in the record"
+    if model is None:
+        left_out.append(f"There is no comparison without fairness: {reason}.")
+        return {}
+    dial = float(result.parameters["fairness"])
+    scale = model._parameters["fairness"]
+    bounded = isinstance(scale, Real) and scale.high == 1
+    # The time of a result that was not timed is NaN, which is not above anything.
+    cheap = graph.n_nodes + graph.n_edges <= _CHEAP_SIZE and not result.seconds > _CHEAP_SECONDS
+    values = sorted({*(_GRID if bounded and cheap else (0.0,))} - ({dial} if bound is None else set()))
+    with warnings.catch_warnings():
+        # What those fits have to remark is not about the result.
+        warnings.simplefilter("ignore", UserWarning)
+        others = tradeoff_curve(graph, estimator=model, fairness=values, random_state=result.seed)
+    point = single_point(graph, result.labels, others.notion, dial, result.seed)
+    first = others.points[0]
+    compared = aligned(first.labels, result.labels, first.scores, "without fairness", left_out)
+    return {"baseline": compared, **_with_result(others, point, has_dial=bound is None)}
+
+
+def _with_result(others: TradeoffCurve, point: TradeoffPoint, *, has_dial: bool) -> dict[str, Any]:
+    """Put a result on a curve, unless something on the curve dominates it."""
+    front = nondominated((point, *others.front), others.measure)
+    place = index_of(point, front)
+    if place is None:
+        # At least as good by both measures, up to rounding.
+        names = ("Q", others.measure)
+        better = next(
+            one
+            for one in front
+            if all(round(one.scores[name] - point.scores[name], 12) >= 0 for name in names)
+        )
+        return {"curve": others, "point": point, "better": better}
+    if not has_dial:
+        # Asked for by a bound: its dial is the one at which it is passed.
+        scores = [[one.scores[name] for one in front] for name in ("Q", others.measure)]
+        point = replace(point, fairness=float(passing_weights(*scores)[place]))
+        front = (*front[:place], point, *front[place + 1 :])
+    points = sorted((*others.points, point), key=lambda one: (one.fairness, one.scores[others.measure]))
+    return {"curve": replace(others, points=tuple(points), front=front), "point": point}
+
+
+def method_of(estimator: str) -> Method | None:
+    """Return the method whose class has a name, or None where there is none."""
+    return next((method for method in METHODS.values() if method.estimator == estimator), None)
+
+
+def _made_again(result: ClusteringResult) -> Any:
+    """Return the estimator of a result, or None where its record does not tell all of it."""
+    method = method_of(result.method)
+    if method is None:
+        return None
+    estimator = method.load()
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in result.parameters.items()
+    }
+    if "random_state" in parameters:
+        parameters["random_state"] = result.seed
+    if "at_least" in parameters:
+        parameters["at_least"] = None
+    if "execution" in parameters:
+        # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
+        parameters["execution"] = None
+    # Objects are recorded by their repr, which is no value of theirs.
+    constraints = estimator._parameters
+    if not all(
+        name in constraints and constraints[name].accepts(value) for name, value in parameters.items()
+    ):
+        return None
+    return estimator(**parameters)
+
+
+def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, TradeoffPoint | None, Stored]:
+    """Return the result or the curve that a command wrote into a folder, and the recommended point of a curve."""
+    stored = read_stored(folder, {*POSSIBLE_FILES, *curves.CURVE_FILES})
+    kind = stored.manifest["kind"]
+    if kind == KIND:
+        return ClusteringResult.from_stored(stored), None, stored
+    if kind == curves.KIND:
+        curve = TradeoffCurve.from_stored(stored)
+        return curve, curves.recommended_point(stored, curve), stored
+    raise InputError(f"{folder} holds neither a clustering nor a curve, but {kind!r}, which has no page.")
+
+
+def labels_before(stored: Stored, result: ClusteringResult, graph: Any) -> Baseline | None:
+    """Return the labels that `equigraph refine` started from, None where the folder is of another command."""
+    columns = labels_table(stored, result.labels.size)
+    if "before" not in columns:
+        return None
+    before = np.array(["" if label is None else str(label) for label in columns["before"].tolist()])
+    codes = np.asarray(unique_values(before)[1], dtype=np.intp)
+    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.attributes)
+    return aligned(codes, result.labels, scores, "before", [])

@@ -1,24 +1,39 @@
-"""The page as a whole: from what was found to one file."""
+"""The page: values for the template, which has the words and the layout, and one file."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from markupsafe import Markup
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph._utils.files import write_text
+from equigraph._utils.parameters import Real
 from equigraph._utils.records import parameters_of
-from equigraph._utils.templates import render, visible
+from equigraph._utils.templates import render
+from equigraph._utils.text import count
 from equigraph.analysis.tradeoff import TradeoffCurve
-from equigraph.apps.report import findings as finding
-from equigraph.apps.report import sections, wording
-from equigraph.apps.report.baseline import method_of
-from equigraph.apps.report.composition import compositions, members
-from equigraph.apps.report.findings import Findings
+from equigraph.apps.report import figures, wording
+from equigraph.apps.report.figures import hex_color
+from equigraph.apps.report.findings import Findings, method_of, of_curve, of_result
+from equigraph.apps.report.wording import number, percent
+from equigraph.base import interaction_of
 from equigraph.exceptions import MissingDependencyError
+from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS, Composition, Shown, score_name
+from equigraph.plotting.clusters import MAX_LINED_GROUPS
+from equigraph.plotting.style import cluster_colors, group_colors, text_color
 from equigraph.results.result import ClusteringResult
+
+_MAX_MOVED, _MAX_MOVES = 30, 12  # names of a row, and rows, of the table of moves
+# Members are listed all, unless there are too many for anybody to read.
+_MANY_NODES, _MAX_OF_MANY = 2000, 20
+_MAX_SIZES = 12  # sizes of clusters that a row of the curve lists
+_MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
+_HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}
 
 
 def write_report(
@@ -35,47 +50,56 @@ def write_report(
     the one that a rule picks. Returns what the page leaves out and why, in sentences.
     """
     if isinstance(subject, TradeoffCurve):
-        found = finding.of_curve(subject, graph, select)
+        found = of_curve(subject, graph, select)
     else:
-        found = finding.of_result(subject, graph, baseline)
+        found = of_result(subject, graph, baseline)
     write_text(path, make_page(found))
     return found.left_out
 
 
 def make_page(findings: Findings) -> str:
     """Return the page."""
-    kind = "Trade-off report" if findings.is_curve else "Clustering report"
-    source = (findings.subject.source or {}).get("edges")
-    fairness = wording.fairness_sentence(findings)
-    parts: dict[str, Any] = {
-        "headline": wording.headline(findings),
-        "kicker": kind if source is None else f"{kind}: {source}",
-        "lead": " ".join(filter(None, (fairness, wording.cohesion_sentence(findings)))),
-        "caution": wording.status_sentence(_status(findings)),
-        "tiles": sections.tiles(findings),
-        "asked": sections.asked(findings),
-        "fairness": fairness,
-        "tolerance": f"{100 * wording.TOLERANCE:.0f}",
-        "remarks": wording.remarks(findings),
-        "compositions": compositions(findings),
-        "members": members(findings),
-        "rules": sections.rules(findings),
-        "tradeoff": _drawn(sections.tradeoff, findings),
-        "moved": sections.moved(findings),
-        "drawing": _drawn(sections.drawing, findings),
-        "interaction": _drawn(sections.interaction, findings),
-        "scores": sections.scores(findings),
-    }
-    # After the pictures, which add to what is left out.
-    parts |= {"made": _making(findings), "left_out": findings.left_out}
-    return render("equigraph.apps.report", **parts)
-
-
-def _status(findings: Findings) -> str | None:
     subject = findings.subject
-    if isinstance(subject, TradeoffCurve):
-        return "stopped" if subject.stopped else None
-    return subject.status
+    source = {"edges": None, "command": None, "n_dropped": None, **(subject.source or {})}
+    status = getattr(subject, "status", "stopped" if getattr(subject, "stopped", False) else None)
+    curve = findings.curve
+    measure = "NB" if curve is None else curve.measure
+    return render(
+        "equigraph.apps.report",
+        f=findings,
+        subject=subject,
+        source=source,
+        status=status,
+        measure=wording.NAMES.get(measure, measure),
+        words=wording,
+        count=count,
+        percent=percent,
+        repr=repr,
+        headline=wording.headline(findings),
+        fairness=wording.fairness_sentence(findings),
+        cohesion=wording.cohesion_sentence(findings),
+        caution=wording.status_sentence(status),
+        tiles=_tiles(findings, measure),
+        method=method_of(subject.method),
+        dial_ends=_dial_ends(findings),
+        max_groups=MAX_GROUPS,
+        max_clusters=MAX_CLUSTERS,
+        max_drawn=figures.MAX_DRAWN_NODES,
+        max_numbered=figures.MAX_NUMBERED_NODES,
+        compositions=[_composition(what, name) for name, _, what in findings.compositions()],
+        members=_members(findings),
+        rules=getattr(subject, "rules", None),
+        prices=_prices(findings),
+        tradeoff=_drawn(_tradeoff, findings),
+        points=_points(findings) if findings.is_curve else None,
+        moved=_moved(findings),
+        drawing=_drawn(_drawing, findings),
+        interaction=_drawn(figures.interaction_figure, findings),
+        has_mean_interaction=_has_mean_interaction(findings),
+        scores=_scores(findings),
+        python_call=_python_call(findings),
+        seeds=subject.seeds if isinstance(subject, TradeoffCurve) else (subject.seed,),
+    )
 
 
 def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
@@ -88,25 +112,210 @@ def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
         return None
 
 
-def _making(findings: Findings) -> list[tuple[str, Any]]:
-    """Return how the clusters were made, so that they can be made again."""
-    subject, status = findings.subject, _status(findings)
-    command = (subject.source or {}).get("command")
-    code = Markup('<code class="{}">{}</code>')
-    parameters = [
-        code.format("parameter", visible(f"{name}={value!r}"))
-        for name, value in sorted(subject.parameters.items())
+def _tiles(findings: Findings, measure: str) -> list[tuple[str, str, str]]:
+    """Return the key figures with those of the baseline."""
+    compared = findings.baseline
+
+    def tile(words: str, value: Any, before: Any, written: Callable[[Any], str]) -> tuple[str, str, str]:
+        was = "" if before is None or compared is None else f"{written(before)} {compared.phrase}"
+        return words, written(value), was
+
+    tiles = []
+    share = findings.within(findings.labels)
+    if share is not None:
+        was = None if compared is None else findings.within(compared.labels)
+        tiles.append(tile("links inside clusters", share, was, percent))
+    shown = {name: wording.NAMES.get(name, name) for name in ("Q", measure)}
+    if findings.n_attributes > 1:
+        shown[measure] = f"mean of {shown[measure]}"
+        shown |= {score_name(measure, name): f"{measure} of {name}" for name in findings.attributes or ()}
+    for name, words in shown.items():
+        if name in findings.scores:
+            was = None if compared is None else compared.scores.get(name)
+            tiles.append(tile(words, findings.scores[name], was, number))
+    if compared is not None:
+        n_moved = compared.moved(findings.labels).size
+        tiles.append(("nodes that move", f"{n_moved:,}", f"of {findings.labels.size:,}"))
+    return tiles
+
+
+def _dial_ends(findings: Findings) -> bool | None:
+    """Return whether the dial of the method ends at 1; None where the method is not known."""
+    method = method_of(findings.subject.method)
+    if method is None or findings.dial is None:
+        return None
+    constraint = method.load()._parameters["fairness"]
+    return isinstance(constraint, Real) and constraint.high == 1
+
+
+def _composition(what: Composition, attribute: str | None) -> dict[str, Any]:
+    """Return the bars and the numbers of an attribute."""
+    shown = what.capped()
+    lined = len(shown.groups) <= MAX_LINED_GROUPS
+    borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum() if lined else []
+    bars = [
+        _bar(f"Cluster {cluster}", counts, int(rest), shown, borders)
+        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
     ]
-    seeds = subject.seeds if isinstance(subject, TradeoffCurve) else (subject.seed,)
-    call = visible(command or _python_call(findings))
+    whole = _bar("All", shown.totals, shown.n_ungrouped, shown, ())
+    ungrouped = ["no group"] if shown.n_ungrouped else []
+    return {
+        "attribute": attribute,
+        "shown": shown,
+        "lined": lined,
+        "ungrouped": bool(what.ungrouped.any()),
+        "colors": [hex_color(color) for color in group_colors(len(shown.groups))],
+        "whole": whole,
+        "clusters": bars,
+        "heads": ["cluster", "nodes", *shown.groups, *ungrouped],
+        "rows": [
+            [
+                row["label"],
+                f"{row['size'] + row['n_ungrouped']:,}",
+                *row["parts"],
+                *(f"{row['n_ungrouped']:,}" for _ in ungrouped),
+            ]
+            for row in (*bars, whole)
+        ],
+    }
+
+
+def _bar(
+    label: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Shown, borders: Any
+) -> dict[str, Any]:
+    """Return the groups of one cluster, or of all nodes: as a bar, and as numbers."""
+    size = int(counts.sum())
+    parts = [
+        {
+            "group": group,
+            "count": part,
+            "share": percent(part / max(size, 1)),
+            "width": f"{100 * part / max(size, 1):.3f}",
+            "color": hex_color(color),
+            "ink": text_color(color),
+            "is_wide": part / max(size, 1) >= _MIN_WRITTEN,
+        }
+        for group, part, color in zip(shown.groups, counts.tolist(), group_colors(counts.size), strict=True)
+    ]
+    return {
+        "label": label,
+        "size": size,
+        "n_ungrouped": n_ungrouped,
+        "parts": parts,
+        "borders": [f"{100 * border:.3f}" for border in borders],
+    }
+
+
+def _members(findings: Findings) -> dict[str, Any]:
+    """Return who is in each cluster."""
+    used = np.flatnonzero(findings.sizes)
+    colors = dict(zip(used.tolist(), map(hex_color, cluster_colors(used.size)), strict=True))
+    order = used[np.argsort(-findings.sizes[used], kind="stable")][:MAX_CLUSTERS]
+    clusters = []
+    for cluster in sorted(order.tolist()):
+        nodes = np.flatnonzero(findings.labels == cluster)
+        clusters.append((cluster, colors[cluster], nodes.size, _people(findings, nodes, nodes.size)))
+    return {"clusters": clusters, "n_rest": int(used.size - order.size)}
+
+
+def _people(findings: Findings, nodes: NDArray[np.intp], most: int) -> dict[str, Any]:
+    """Return the names of nodes, and how many more there are."""
+    names = findings.subject.node_names
+    most = _MAX_OF_MANY if names.size > _MANY_NODES else most
+    return {"names": [names[i] for i in nodes[:most].tolist()], "n_more": max(nodes.size - most, 0)}
+
+
+def _prices(findings: Findings) -> dict[str, Any] | None:
+    """Return what each rule costs, and the longest bar; None where that was not asked for."""
+    from equigraph.analysis.pricing import RulePrices
+
+    rules = getattr(findings.subject, "rules", None) or {}
+    if "prices" not in rules:
+        return None
+    prices = RulePrices.from_dict(rules["prices"])
+    most = max((row.cost for row in prices.rows[1:]), default=0.0)
+    widths = [f"{100 * row.cost / most if most > 0 else 0.0:.3f}" for row in prices.rows[1:]]
+    table = []
+    for row in prices.rows:
+        cost = row.cost_in_words if row is not prices.rows[0] else ""
+        scores = map(number, (row.objective, row.Q, row.notion))
+        table.append([row.rule, *scores, percent(row.links), cost])
+    return {"measure": prices.measure, "rows": prices.rows, "widths": widths, "table": table}
+
+
+def _tradeoff(findings: Findings) -> dict[str, Any] | None:
+    """Return the pictures of the curve, None where there is none."""
+    if findings.curve is None or findings.point is None:
+        return None
+    kinds = ("front", "twin") if findings.is_curve else ("front",)
+    return {kind: figures.tradeoff_figure(findings, kind) for kind in kinds}
+
+
+def _points(findings: Findings) -> dict[str, Any]:
+    """Return the table of the points of a curve."""
+    curve, point = findings.curve, findings.point
+    assert curve is not None
+    assert point is not None
+    shown = curve.points_with(point)
+    # Of each attribute what the curve is about; all else is in curve.csv.
+    each = list(curve.attribute_measures().values())
+    rest = [name for name in curve.points[0].scores if name != curve.measure and "[" not in name]
+    names = [curve.measure, *each, *rest]
+    rows = []
+    for one in shown:
+        sizes = " ".join(map(str, one.sizes[:_MAX_SIZES].tolist()))
+        if one.sizes.size > _MAX_SIZES:
+            sizes += f" and {one.sizes.size - _MAX_SIZES:,} more"
+        rows.append([f"{one.fairness:.3g}", *(number(one.scores[name]) for name in names), sizes])
+    heads = ["dial", *(_HEADS.get(name, name) for name in names), "sizes"]
+    return {"heads": heads, "rows": rows, "mark": next(i for i, one in enumerate(shown) if one is point)}
+
+
+def _moved(findings: Findings) -> dict[str, Any] | None:
+    """Return the nodes that are in another cluster than in the baseline, None without a baseline."""
+    compared = findings.baseline
+    if compared is None:
+        return None
+    nodes = compared.moved(findings.labels)
+    before, after = compared.labels[nodes], findings.labels[nodes]
+    pairs = Counter(zip(before.tolist(), after.tolist(), strict=True))
+    common = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+    rows = []
+    for (old, new), size in common[:_MAX_MOVES]:
+        who = _people(findings, nodes[(before == old) & (after == new)], _MAX_MOVED)
+        rows.append([f"{old} → {new}", f"{size:,}", who])
+    rest = [size for _, size in common[_MAX_MOVES:]]
+    return {"n": int(nodes.size), "rows": rows, "n_rest": len(rest), "rest_nodes": sum(rest)}
+
+
+def _drawing(findings: Findings) -> dict[str, Any] | None:
+    """Return the drawing of the graph, or of its clusters where it is too large; None without a graph."""
+    if findings.graph is None:
+        return None
+    if findings.graph.n_nodes <= figures.MAX_DRAWN_NODES:
+        return figures.graph_figure(findings)
+    return figures.cluster_graph_figure(findings)
+
+
+def _has_mean_interaction(findings: Findings) -> bool:
+    """Return whether the interaction is the mean link between clusters, and no factor of the method."""
+    if findings.graph is None or findings.interaction is None:
+        return False
+    means = interaction_of(findings.graph, findings.labels, findings.n_clusters)
+    gap = sparse.csr_array(findings.interaction) - means
+    return bool(abs(gap).max() <= 1e-6 * abs(findings.interaction).max())
+
+
+def _scores(findings: Findings) -> list[list[str]]:
+    """Return all scores, beside those of the baseline, with what they mean."""
+    compared = findings.baseline
+    columns: list[dict[str, Any]] = [{"within": findings.within(findings.labels), **findings.scores}]
+    if compared is not None:
+        columns.append({"within": findings.within(compared.labels), **compared.scores})
     return [
-        ("Command" if command else "In Python", code.format("command", call)),
-        ("Parameters", Markup(" ").join(parameters) or "none"),
-        ("Seed", ", ".join(map(str, seeds))),
-        ("Time", f"{subject.seconds:.2f} s" if subject.seconds == subject.seconds else "not measured"),
-        *([("Status", status)] if status else []),
-        ("Versions", ", ".join(f"{name} {version}" for name, version in subject.versions.items())),
-        ("Hash of the input", code.format("hash", visible(subject.input_hash))),
+        [wording.NAMES[name], *(number(values.get(name)) for values in columns), meaning]
+        for name, meaning in wording.MEANINGS.items()
+        if columns[0].get(name) is not None
     ]
 
 

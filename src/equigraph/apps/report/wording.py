@@ -10,7 +10,7 @@ from equigraph._utils.sizes import small_clusters, small_words
 from equigraph._utils.text import count, listed
 from equigraph.apps.report.findings import Findings
 from equigraph.graph.groups import Groups
-from equigraph.graph.groups.remarks import ungrouped_sentence
+from equigraph.graph.groups.encode import ungrouped_sentence
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
 from equigraph.metrics.summary import Composition, score_name
@@ -198,17 +198,6 @@ def cohesion_sentence(findings: Findings) -> str:
         return f"{start}, as many as {findings.baseline.phrase}."
     kind = "fewer" if points < 0 else "more"
     return f"{start}, {count(abs(points), 'point')} {kind} than {findings.baseline.phrase}."
-
-
-def moved_sentence(findings: Findings) -> str:
-    """Say how many nodes are in another cluster than in the baseline."""
-    assert findings.baseline is not None
-    moved = findings.baseline.moved(findings.labels).size
-    phrase = findings.baseline.phrase
-    if moved == 0:
-        return f"Nobody is in another cluster than {phrase}."
-    verb = "is" if moved == 1 else "are"
-    return f"{moved:,} of {count(findings.labels.size, 'node')} {verb} in another cluster than {phrase}."
 
 
 def tradeoff_sentence(findings: Findings) -> str:

@@ -1,22 +1,47 @@
-"""Cells of an experiment: pieces of work that are computed apart from each other, each kept as a record."""
+"""Cells of an experiment: pieces of work that are computed apart from each other, each kept as a record.
+
+They run in parallel processes, the longest first, and each is stored as soon as it is done, so that a run can be
+resumed.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
 import json
+import os
+import signal
+import threading
 import time
+import traceback
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+from equigraph._utils.files import write_text
+from equigraph._utils.text import one_line
 from equigraph._utils.version import __version__
-from equigraph.exceptions import InputError
+from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.results.persistence import read_record, write_record
 
 FOLDER, KIND = "cells", "cell"
+# Cells run in parallel, so each of them gets one thread of every library that would take all cores.
+_ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+        "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)  # fmt: skip
+_TICK_SECONDS = 0.5
+_DIED = "The process ended before it was done, as when no memory is left."
 
 
 @dataclass(frozen=True)
@@ -36,9 +61,8 @@ class Cell:
     function: str  # ``"package.module:function"``; called in a worker process
     # Keywords of the call, of types that JSON keeps. The function returns a dict of the same kind.
     arguments: dict[str, Any] = field(default_factory=dict)
-    seconds: float = field(
-        default=3.0, compare=False
-    )  # rough estimate, by which the longest are started first
+    # Rough estimate, by which the longest are started first.
+    seconds: float = field(default=3.0, compare=False)
 
 
 @cache
@@ -109,3 +133,101 @@ def compute(folder: Path, cell: Cell) -> Finished:
 
 def _call(cell: Cell) -> dict[str, Any]:
     return {"function": cell.function, "arguments": cell.arguments, "package": __version__}
+
+
+# Called with the number of cells that are done, that of all, and the part of the estimated time that is done.
+Watch = Callable[[int, int, float], Any]
+
+
+@dataclass
+class CellRun:
+    """Cells by key, and what they gave."""
+
+    folder: Path
+    cells: dict[str, Cell]
+    watch: Watch | None = None
+    finished: dict[str, Finished] = field(default_factory=dict)
+    reused: set[str] = field(default_factory=set)  # keys of the cells that were stored before
+    failures: dict[str, str] = field(default_factory=dict)  # why a cell has no result
+
+    def compute(self, cells: list[Cell], n_workers: int) -> list[Cell]:
+        """Compute cells in parallel; return those that were lost because a process died."""
+        lost = []
+        pool = ProcessPoolExecutor(
+            min(n_workers, len(cells)), initializer=_prepare, initargs=(os.getpid(),), env=_ONE_THREAD
+        )
+        try:
+            running = {pool.submit(compute, self.folder, cell): cell for cell in cells}
+            while running:
+                self.report()
+                done, _ = wait(running, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
+                lost += [cell for future in done if self._is_lost(future, cell := running.pop(future))]
+        finally:
+            pool.shutdown(kill_workers=True)
+        return sorted(lost, key=cells.index)
+
+    def _is_lost(self, future: Future[Finished], cell: Cell) -> bool:
+        error = future.exception()
+        if isinstance(error, BrokenProcessPool):
+            return True
+        if error is None:
+            self.finished[cell.key] = future.result()
+            self._trace(cell).unlink(missing_ok=True)
+        else:
+            said = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {error}"
+            self.fail(cell, one_line(said), "".join(traceback.format_exception(error)))
+        return False
+
+    def fail(self, cell: Cell, sentence: str, trace: str) -> None:
+        """Note that a cell has no result, and why."""
+        self.failures[cell.key] = sentence
+        write_text(self._trace(cell), trace)
+
+    def _trace(self, cell: Cell) -> Path:
+        return self.folder / FOLDER / f"{cell.key}.failed.txt"
+
+    def report(self) -> None:
+        """Tell who watches how far the run is."""
+        if self.watch is not None:
+            done = {*self.finished, *self.failures}
+            total = sum(cell.seconds for cell in self.cells.values())
+            share = sum(self.cells[key].seconds for key in done) / total if total else 1.0
+            self.watch(len(done), len(self.cells), share)
+
+
+def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Watch | None = None) -> CellRun:
+    """Compute the cells that are not stored yet.
+
+    Experiments may share cells, which are computed once; equal keys mean equal cells. Each result goes to
+    ``cells/KEY.json``; a cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not stop the others.
+    """
+    run = CellRun(folder, {}, watch)
+    for cell in cells:
+        if run.cells.setdefault(cell.key, cell) != cell:
+            raise ParameterError(f"Two different cells have the key {cell.key!r}.")
+    stored = {key: read_cell(folder, cell) for key, cell in run.cells.items()}
+    run.finished = {key: one for key, one in stored.items() if one is not None}
+    run.reused = set(run.finished)
+    waiting = [cell for key, cell in run.cells.items() if key not in run.reused]
+    waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
+    while waiting:
+        waiting = run.compute(waiting, n_workers)
+        # A process that dies takes the others with it: cells run alone until the one that ended it is found.
+        while waiting and not run.compute(waiting[:1], 1):
+            waiting = waiting[1:]
+        if waiting:
+            run.fail(waiting.pop(0), _DIED, _DIED)
+    run.report()
+    return run
+
+
+def _prepare(parent: int) -> None:
+    """Set up a worker: it ignores Ctrl-C, which is for the parent, and ends when the parent does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(_TICK_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.method_entries import Entry, entry_of
-from equigraph.apps.reproduction.networks import TITLES as NETWORK_TITLES
-from equigraph.apps.reproduction.networks import load_network
-from equigraph.apps.reproduction.scoring import COMPARED, CROSSED, MEASURES, TITLES, score_cell
-from equigraph.apps.reproduction.tables import FAILED, STYLES, number, save, write_page, write_rows
+from equigraph.apps.reproduction.scoring import Entry
+from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, save, write_page, write_rows
 
-NETWORKS = ("drugnet", "lastfm")
-_NAMES = {"Q": "modularity Q", "B": "balance B"}
+SHOWN = ("drugnet", "lastfm")
+Lines = dict[
+    tuple[str, str], list[Entry]
+]  # the entries of a network and a method, one for each number of clusters
 
 
 def numbers_of(settings: Settings) -> tuple[int, ...]:
@@ -24,66 +24,57 @@ def numbers_of(settings: Settings) -> tuple[int, ...]:
 def cells(settings: Settings) -> list[Cell]:
     """Return one cell per network, method and number of clusters; those with five are the table's."""
     return [
-        score_cell(settings, network, method, k)
-        for network in NETWORKS
-        for method in COMPARED
+        scoring.score_cell(settings, network, method, k)
+        for network in SHOWN
+        for method in scoring.COMPARED
         for k in numbers_of(settings)
     ]
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw the four charts (png), and write what they show (csv, md)."""
-    entries = {
-        (network, method, k): entry_of(
-            network, method, results.get(score_cell(settings, network, method, k).key)
-        )
-        for network in NETWORKS
-        for method in COMPARED
-        for k in numbers_of(settings)
-    }
-    balances = {network: load_network(network).balance for network in NETWORKS}
+    own = cells(settings)
+    entries = scoring.entries_of(own, results)
+    lines: Lines = {}
+    for entry in entries:
+        lines.setdefault((entry.network, entry.method), []).append(entry)
+    balances = {network: scoring.load_network(network).balance for network in SHOWN}
     rows = [
         {
             "network": entry.network_title,
             "method": entry.title,
-            "n_clusters": k,
+            "n_clusters": cell.arguments["n_clusters"],
             "weight": entry.chosen,
             "runs": entry.n_runs,
-            **{name: entry.means.get(name) for name in MEASURES[:-1]},
+            **{name: entry.means.get(name) for name in scoring.MEASURES[:-1]},
             **{f"{name}_std": entry.spreads.get(name) for name in ("Q", "B")},
         }
-        for (_, _, k), entry in entries.items()
+        for cell, entry in zip(own, entries, strict=True)
     ]
+    numbers = numbers_of(settings)
+    head = ["method", *(f"k = {k}" for k in numbers)]
+    parts = [_part(network, lines, balances[network]) for network in SHOWN]
     return [
-        _draw(settings, entries, balances, folder / "fig-k.png"),
-        write_page(folder / "fig-k.md", **_page(settings, entries, balances)),
+        _draw(numbers, lines, balances, folder / "fig-k.png"),
+        write_page(folder / "fig-k.md", head=head, networks=parts),
         write_rows(folder / "fig-k.csv", rows),
     ]
 
 
-def _draw(
-    settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float], path: Path
-) -> Path:
-    from matplotlib.figure import Figure
+def _draw(numbers: tuple[int, ...], lines: Lines, balances: dict[str, float], path: Path) -> Path:
+    from equigraph.plotting.style import MUTED
 
-    from equigraph.plotting.style import MUTED, look
-
-    with look():
-        figure = Figure(figsize=(10, 7.2), layout="constrained")
-        axes = figure.subplots(len(NETWORKS), 2, sharex=True)
-        for row, network in zip(axes, NETWORKS, strict=True):
+    with panels(len(SHOWN), 2, (10, 7.2), sharex=True) as (figure, axes):
+        for row, network in zip(axes, SHOWN, strict=True):
             for ax, measure in zip(row, ("Q", "B"), strict=True):
-                for method in COMPARED:
-                    own = [(k, entries[network, method, k]) for k in numbers_of(settings)]
-                    done = [(k, entry.means[measure]) for k, entry in own if not entry.failed]
-                    ax.plot(
-                        *zip(*done, strict=True) if done else ((), ()), label=TITLES[method], **STYLES[method]
-                    )
-                ax.set_title(f"{NETWORK_TITLES[network]}: {_NAMES[measure]}")
-                ax.set_xticks(numbers_of(settings))
+                for method in scoring.COMPARED:
+                    values = [entry.means.get(measure) for entry in lines[network, method]]
+                    done = [(k, value) for k, value in zip(numbers, values, strict=True) if value is not None]
+                    places = zip(*done, strict=True) if done else ((), ())
+                    ax.plot(*places, label=scoring.TITLES[method], **STYLES[method])
+                ax.set_title(f"{scoring.NETWORKS[network]}: {scoring.NAMES[measure]}")
+                ax.set_xticks(numbers)
                 ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
-                ax.grid(color="#E6E6E6", linewidth=0.7)
-                ax.set_axisbelow(True)
             row[1].axhline(
                 balances[network], color=MUTED, linestyle=(0, (5, 3)), label="balance of the data set"
             )
@@ -93,20 +84,17 @@ def _draw(
         return save(figure, path)
 
 
-def _page(
-    settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float]
-) -> dict[str, Any]:
-    numbers = numbers_of(settings)
-    parts = []
-    for network in NETWORKS:
-        own = {method: [entries[network, method, k] for k in numbers] for method in COMPARED}
-        rows = [[TITLES[method], *map(_pair, own[method])] for method in COMPARED]
-        rows += [
-            [f"weight of {TITLES[method]}", *(entry.weight for entry in own[method])] for method in CROSSED
+def _part(network: str, lines: Lines, balance: float) -> dict[str, Any]:
+    """Return what the page shows of a network."""
+    rows = [
+        [
+            scoring.TITLES[method],
+            *(FAILED if one.failed else one.pair(one.means) for one in lines[network, method]),
         ]
-        parts.append({"title": NETWORK_TITLES[network], "balance": number(balances[network]), "rows": rows})
-    return {"head": ["method", *(f"k = {k}" for k in numbers)], "networks": parts}
-
-
-def _pair(entry: Entry) -> str:
-    return FAILED if entry.failed else f"{number(entry.means['Q'])} / {number(entry.means['B'])}"
+        for method in scoring.COMPARED
+    ]
+    rows += [
+        [f"weight of {scoring.TITLES[method]}", *(one.weight for one in lines[network, method])]
+        for method in scoring.CROSSED
+    ]
+    return {"title": scoring.NETWORKS[network], "balance": number(balance), "rows": rows}

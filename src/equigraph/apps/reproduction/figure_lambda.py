@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
+from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.method_entries import Entry, entry_of
-from equigraph.apps.reproduction.networks import TITLES as NETWORK_TITLES
-from equigraph.apps.reproduction.scoring import COMPARED, TITLES, K, column, crossing, score_cell
+from equigraph.apps.reproduction.scoring import Entry, column
 from equigraph.apps.reproduction.tables import FAILED, STYLES, number, save, write_page, write_rows
 from equigraph.plotting.style import MUTED, PALETTE, TEXT, look
 
-NETWORKS = ("drugnet", "lastfm")
-FLAT = (*(method for method in COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
+SHOWN = ("drugnet", "lastfm")
+FLAT = (*(method for method in scoring.COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
 _WEIGHTS_PER_CELL = 10
 
 
@@ -41,8 +41,15 @@ def weights_of(settings: Settings, network: str) -> list[float]:
 
 def cells(settings: Settings) -> list[Cell]:
     """Return the flat lines' cells, which are the table's, and ten weights to each further cell."""
-    flat = [score_cell(settings, network, method) for network in NETWORKS for method in FLAT]
-    return [*flat, *(cell for network in NETWORKS for cell in _sweep_cells(settings, network))]
+    return [
+        cell
+        for network in SHOWN
+        for cell in (*_flat_cells(settings, network), *_sweep_cells(settings, network))
+    ]
+
+
+def _flat_cells(settings: Settings, network: str) -> list[Cell]:
+    return [scoring.score_cell(settings, network, method) for method in FLAT]
 
 
 def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
@@ -53,7 +60,7 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
             function="equigraph.apps.reproduction.scoring:sweep_weights",
             arguments={
                 "network": network,
-                "n_clusters": K,
+                "n_clusters": scoring.K,
                 "weights": weights[start : start + _WEIGHTS_PER_CELL],
                 "first_seed": settings.seed,
                 "n_runs": 2 if settings.quick else 10,
@@ -68,21 +75,19 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     """Draw one chart per network (png), and write what it shows (csv, md)."""
     pages = []
     paths = []
-    for network in NETWORKS:
+    for network in SHOWN:
         own = [cell.key for cell in _sweep_cells(settings, network)]
         sweep = [point for key in own if key in results for point in results[key]["sweep"]]
         missing = [key for key in own if key not in results]
-        flat = [
-            entry_of(network, method, results.get(score_cell(settings, network, method).key))
-            for method in FLAT
-        ]
+        flat = scoring.entries_of(_flat_cells(settings, network), results)
         pages.append(_page(network, sweep, missing, flat))
         if sweep:
-            rows = [{name: value for name, value in point.items() if name != "spreads"} for point in sweep]
-            spreads = [{f"{name}_std": point["spreads"][name] for name in ("Q", "B")} for point in sweep]
-            together = [row | spread for row, spread in zip(rows, spreads, strict=True)]
+            rows = []
+            for point in sweep:
+                row = {name: value for name, value in point.items() if name != "spreads"}
+                rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
             paths.append(draw(network, sweep, flat, folder / f"fig-lambda-{network}.png"))
-            paths.append(write_rows(folder / f"fig-lambda-{network}.csv", together))
+            paths.append(write_rows(folder / f"fig-lambda-{network}.csv", rows))
     return [*paths, write_page(folder / "fig-lambda.md", networks=pages)]
 
 
@@ -93,20 +98,19 @@ def _page(network: str, sweep: list[dict[str, Any]], missing: list[str], flat: l
     ]
     if sweep:
         points = {
-            "where Q and B cross": sweep[crossing(sweep)],
+            "where Q and B cross": sweep[scoring.crossing(sweep)],
             "highest Q": max(sweep, key=lambda point: point["Q"]),
             "highest B": max(sweep, key=lambda point: point["B"]),
         }
         rows[:0] = [
-            [f"{TITLES['ifair-nmtf']}, weight {point['weight']:g} ({words})", *_cells(point)]
+            [f"{scoring.TITLES['ifair-nmtf']}, weight {point['weight']:g} ({words})", *_cells(point)]
             for words, point in points.items()
         ]
-    return {"title": NETWORK_TITLES[network], "missing": missing, "rows": rows}
+    return {"title": scoring.NETWORKS[network], "missing": missing, "rows": rows}
 
 
 _COLORS = {"Q": PALETTE[0], "B": PALETTE[5]}  # of the two axes
 _DASHES = {"Q": "-", "B": (0, (5, 2))}
-_NAMES = {"Q": "modularity Q", "B": "balance B"}
 _LABEL_GAP = 0.052  # of the height of a panel, between names of flat lines
 
 
@@ -118,7 +122,7 @@ def draw(network: str, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], p
     """Draw the chart of one network and save it."""
     from matplotlib.figure import Figure
 
-    weights, chosen = column(sweep, "weight"), sweep[crossing(sweep)]
+    weights, chosen = column(sweep, "weight"), sweep[scoring.crossing(sweep)]
     with look():
         figure = Figure(figsize=(10.5, 9), layout="constrained")
         grid = figure.add_gridspec(3, 2, height_ratios=(5, 1, 5))
@@ -129,12 +133,12 @@ def draw(network: str, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], p
             ax.axvline(chosen["weight"], color=TEXT, linewidth=1, linestyle=(0, (1, 2)), zorder=0)
         _twin(twin, sweep)
         twin.set_title(
-            f"iFairNMTF on {NETWORK_TITLES[network]}, {K} clusters: Q and B cross at weight {chosen['weight']:g} "
-            f"(Q {chosen['Q']:.3f}, B {chosen['B']:.3f})"
+            f"iFairNMTF on {scoring.NETWORKS[network]}, {scoring.K} clusters: "
+            f"Q and B cross at weight {chosen['weight']:g} (Q {chosen['Q']:.3f}, B {chosen['B']:.3f})"
         )
         strip.step(weights, column(sweep, "n_nonempty"), where="mid", color=MUTED)
-        strip.set_ylim(0.5, K + 0.5)
-        strip.set_yticks([1, K])
+        strip.set_ylim(0.5, scoring.K + 0.5)
+        strip.set_yticks([1, scoring.K])
         strip.set_ylabel("clusters\nwith a node")
         twin.tick_params(axis="x", labelbottom=False)
         for ax, measure in zip(panels, ("Q", "B"), strict=True):
@@ -166,7 +170,7 @@ def _twin(ax: Any, sweep: Sequence[dict[str, Any]]) -> None:
         )
         side.set_ylim(values.min() - margin, values.max() + margin)
         side.set_ylabel(
-            f"{_NAMES[measure]} ({'solid' if measure == 'Q' else 'dashed'})", color=_COLORS[measure]
+            f"{scoring.NAMES[measure]} ({'solid' if measure == 'Q' else 'dashed'})", color=_COLORS[measure]
         )
         side.tick_params(axis="y", colors=_COLORS[measure])
 
@@ -188,7 +192,7 @@ def _panel(ax: Any, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], meas
             linestyle=_DASHES[measure],
             linewidth=1.2,
         )
-    ax.set_title(f"{_NAMES[measure]}: iFairNMTF (mean ± sd) and others")
+    ax.set_title(f"{scoring.NAMES[measure]}: iFairNMTF (mean ± sd) and others")
     ax.margins(y=0.06)
     low, high = ax.get_ylim()
     order = sorted(done, key=lambda entry: entry.means[measure])
@@ -216,13 +220,5 @@ def _panel(ax: Any, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], meas
 
 def spread_out(places: Sequence[float], gap: float) -> list[float]:
     """Return ascending places in [0, 1], moved apart by at least a gap and by as little as that needs."""
-    # Names that touch each other move together: sum of wanted starts, and their number.
-    blocks: list[list[float]] = []
-    for i, place in enumerate(places):
-        blocks.append([place - i * gap, 1])
-        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
-            total, number = blocks.pop()
-            blocks[-1][0] += total
-            blocks[-1][1] += number
-    starts = [total / number for total, number in blocks for _ in range(int(number))]
-    return [start + i * gap for i, start in enumerate(starts)]
+    steps = gap * np.arange(len(places))
+    return (isotonic_regression(places - steps).x + steps).tolist() if len(places) else []

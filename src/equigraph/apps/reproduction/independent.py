@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.networks import TITLES, load_network
-from equigraph.apps.reproduction.scoring import Scores, fit_scores
+from equigraph.apps.reproduction.scoring import NETWORKS, Scores, fit_scores, load_network
 from equigraph.apps.reproduction.tables import FAILED, number, write_page, write_rows
 
 METHOD = "scalable-fair-sc"
@@ -67,7 +66,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     for cell in cells(settings):
         network, k = cell.arguments["network"], cell.arguments["n_clusters"]
         published = PUBLISHED[network][NUMBERS.index(k)]
-        row = {"network": TITLES[network], "k": k, "Q_published": published[0], "B_published": published[1]}
+        row = {"network": NETWORKS[network], "k": k, "Q_published": published[0], "B_published": published[1]}
         if cell.key in results:
             found = results[cell.key]
             nearest = min(found["single"], key=lambda scores: distance(scores, published))

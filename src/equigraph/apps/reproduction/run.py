@@ -1,18 +1,24 @@
-"""The experiments by name, and a whole run of some: check what is needed, compute the cells, write what follows."""
+"""The experiments by name, a whole run of some of them, and the page with all their tables and figures."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import time
 import traceback
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup, escape
+
+from equigraph._utils.templates import environment
 from equigraph._utils.text import did_you_mean
-from equigraph.apps.reproduction.cells import Settings
-from equigraph.apps.reproduction.engine import CellResults, Watch, run_cells
+from equigraph._utils.version import __version__
+from equigraph.apps.reproduction.cells import CellRun, Settings, Watch, run_cells
 from equigraph.apps.reproduction.tables import write_text
 from equigraph.exceptions import DatasetError, ParameterError, require
 
@@ -34,30 +40,19 @@ class Experiment:
 
 
 _PACKAGE = "equigraph.apps.reproduction"
+_SMALL = ("diaries", "facebook", "friendship", "drugnet")
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        Experiment(
-            "table1",
-            f"{_PACKAGE}.table1",
-            "Nine networks, seven methods, five clusters",
-            ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm"),
-        ),
-        Experiment(
-            "table-dfnmf",
-            f"{_PACKAGE}.independent",
-            "Normalised FairSC as others published it",
-            ("diaries", "facebook", "friendship", "drugnet", "lastfm"),
-        ),
-        Experiment("fig-k", f"{_PACKAGE}.figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
-        Experiment(
-            "fig-lambda", f"{_PACKAGE}.figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")
-        ),
-        Experiment("fig-interaction", f"{_PACKAGE}.interaction", "Which clusters interact"),
-        Experiment("fig-tradeoff-toy", f"{_PACKAGE}.tradeoff_toy", "What the weight does to a small graph"),
-        Experiment(
+    name: Experiment(name, f"{_PACKAGE}.{module}", title, networks)
+    for name, module, title, networks in (
+        ("table1", "table1", "Nine networks, seven methods, five clusters", (*_SMALL, "nba", "lastfm")),
+        ("table-dfnmf", "independent", "Normalised FairSC as others published it", (*_SMALL, "lastfm")),
+        ("fig-k", "figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
+        ("fig-lambda", "figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")),
+        ("fig-interaction", "interaction", "Which clusters interact", ()),
+        ("fig-tradeoff-toy", "tradeoff_toy", "What the weight does to a small graph", ()),
+        (
             "fig-convergence",
-            f"{_PACKAGE}.convergence",
+            "convergence",
             "The loss, iteration by iteration",
             ("diaries", "drugnet", "facebook"),
         ),
@@ -82,10 +77,9 @@ class Report:
     """What a run gave."""
 
     files: dict[str, list[Path]]  # files written, by name of the experiment
-    # Why something is missing: by key of a cell, or by name of an experiment whose files could not be
-    # written.
+    # Why something is missing: by key of a cell, or by name of an experiment whose files could not be written.
     failures: dict[str, str]
-    outcome: CellResults  # results of the cells
+    outcome: CellRun  # results of the cells
     seconds: float  # time of this run on the clock
     page: Path  # the page that shows everything
 
@@ -102,11 +96,9 @@ def reproduce(
     """Run experiments into a folder; what is already stored there is not computed again.
 
     Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html`` and,
-    in Markdown, to ``page`` if that is given. A
-    network that is not within reach, or a package that is missing, is an error before anything is computed.
+    in Markdown, to ``page`` if that is given. A network that is not within reach, or a package that is missing, is an
+    error before anything is computed.
     """
-    from equigraph.apps.reproduction.page import write_page
-
     start = time.perf_counter()
     require("matplotlib", extra="plot", purpose="Drawing the figures")
     _fetch(experiments)
@@ -121,11 +113,8 @@ def reproduce(
     files: dict[str, list[Path]] = {}
     failures = dict(outcome.failures)
     for name, module in modules.items():
-        results = {
-            cell.key: outcome.finished[cell.key].result
-            for cell in cells[name]
-            if cell.key in outcome.finished
-        }
+        done = [cell.key for cell in cells[name] if cell.key in outcome.finished]
+        results = {key: outcome.finished[key].result for key in done}
         trace = folder / f"{name}.failed.txt"
         trace.unlink(missing_ok=True)
         try:
@@ -137,9 +126,8 @@ def reproduce(
             write_text(trace, traceback.format_exc())
     seconds = time.perf_counter() - start
     report = Report(files, failures, outcome, seconds, folder / "index.html")
-    write_page(report, experiments, settings)
-    if page is not None:
-        write_page(report, experiments, settings, page)
+    for path in filter(None, (report.page, page)):
+        _write_page(report, experiments, settings, path)
     return report
 
 
@@ -160,15 +148,14 @@ def _fetch(experiments: Iterable[Experiment]) -> None:
             ) from error
 
 
-def heaviest(outcome: CellResults, *, parts: int) -> list[tuple[str, float]]:
-    """Return what took most processor time: the first parts of the keys with their seconds, the largest first.
+def heaviest(outcome: CellRun) -> list[tuple[str, float]]:
+    """Return what took most processor time, with its seconds, the largest first.
 
-    So many parts of a key, which are separated by dots, are taken together; cells that were stored before count too.
+    Cells whose keys have the same first three parts are taken together; those that were stored before count too.
     """
-    seconds: dict[str, float] = {}
+    seconds: defaultdict[str, float] = defaultdict(float)
     for key, finished in outcome.finished.items():
-        name = ".".join(key.split(".")[:parts])
-        seconds[name] = seconds.get(name, 0.0) + finished.cpu_seconds
+        seconds[".".join(key.split(".")[:3])] += finished.cpu_seconds
     return sorted(seconds.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -184,3 +171,79 @@ def in_words(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _write_page(report: Report, experiments: Sequence[Experiment], settings: Settings, path: Path) -> None:
+    """Write a page, in HTML or Markdown by its suffix, with this run and what earlier ones left in the folder."""
+    finished, root = report.outcome.finished, report.page.parent
+    shares = heaviest(report.outcome)[:3]
+    parts = [
+        _part(experiment, report, path.parent, experiment not in experiments)
+        for experiment in EXPERIMENTS.values()
+        if experiment in experiments or (root / experiment.name).is_dir()
+    ]
+    templates = environment("equigraph.apps.reproduction")
+    templates.filters["inline"] = inline
+    templates.filters["lower"] = lambda text: re.sub("^#", "##", text, flags=re.MULTILINE)
+    page = templates.get_template("page.md" if path.suffix == ".md" else "index.html").render(
+        version=__version__,
+        settings=settings,
+        n_cells=len(finished),
+        codes=Counter(cell.code for cell in finished.values()).most_common(),
+        cpu=in_words(sum(cell.cpu_seconds for cell in finished.values())),
+        shares=[f"{name} {in_words(seconds)}" for name, seconds in shares],
+        failures=sorted(report.failures.items()),
+        parts=parts,
+    )
+    write_text(path, re.sub(r"\n{3,}", "\n\n", page) if path.suffix == ".md" else page)
+
+
+def _part(experiment: Experiment, report: Report, here: Path, earlier: bool) -> dict[str, Any]:
+    """Return what a page shows of an experiment: its pictures, the text of its Markdown files, and links."""
+    root = report.page.parent
+    files = sorted((root / experiment.name).iterdir()) if earlier else report.files[experiment.name]
+
+    def link(path: Path) -> Path:
+        return Path(os.path.relpath(path, here))
+
+    texts = [path.read_text(encoding="utf-8") for path in files if path.suffix == ".md"]
+    return {
+        "experiment": experiment,
+        "earlier": earlier,
+        "pictures": [link(path) for path in files if path.suffix == ".png"],
+        "texts": texts,
+        "blocks": [block for text in texts for block in blocks_of(text)],
+        "files": [link(path) for path in files if path.suffix != ".png"],
+    }
+
+
+def blocks_of(markdown: str) -> list[dict[str, Any]]:
+    r"""Return the headings, paragraphs, lists and tables of the Markdown that the experiments write.
+
+    >>> blocks_of("## Title\n\n- one\n- two")
+    [{'kind': 'heading', 'text': 'Title'}, {'kind': 'list', 'rows': ['one', 'two']}]
+    """
+    blocks: list[dict[str, Any]] = []
+    for text in re.split(r"\n\s*\n", markdown.strip()):
+        if text.startswith("#"):
+            blocks.append({"kind": "heading", "text": text.lstrip("# ")})
+        elif text.startswith("|"):
+            rows = [
+                [cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines()
+            ]
+            blocks.append({"kind": "table", "rows": rows})
+        elif text.startswith("- "):
+            blocks.append({"kind": "list", "rows": re.split(r"(?:^|\n)- ", text)[1:]})
+        else:
+            blocks.append({"kind": "paragraph", "text": text})
+    return blocks
+
+
+def inline(text: str) -> Markup:
+    """Return a line of Markdown as markup.
+
+    >>> inline("A **b** < `c`.")
+    Markup('A <b>b</b> &lt; <code>c</code>.')
+    """
+    found = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", str(escape(text)))
+    return Markup(re.sub(r"`(.+?)`", r"<code>\1</code>", found))

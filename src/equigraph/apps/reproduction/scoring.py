@@ -1,9 +1,11 @@
-"""One method on one network, as often as asked: the work of a cell."""
+"""One method on one network, as often as asked: the networks of the paper, the work of a cell, and what it gave."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,60 @@ from numpy.typing import NDArray
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.networks import SBM, PrintedNetwork, load_network
+from equigraph.apps.reproduction.tables import number
+from equigraph.graph import Graph, read_graph
 from equigraph.methods import get_method
 from equigraph.metrics import evaluate
-from equigraph.search.plans import DIAL
+from equigraph.search.plans import DIAL as SEARCHED_DIAL
+
+# Networks of the paper's table: name in equigraph.datasets, and name in tables.
+REAL = {
+    "diaries": "Diaries",
+    "facebook": "Facebook",
+    "friendship": "Friendship",
+    "drugnet": "DrugNet",
+    "nba": "NBA",
+    "lastfm": "LastFM",
+}
+SBM = {"sbm-2k": 2_000, "sbm-5k": 5_000, "sbm-10k": 10_000}  # block models, by their number of nodes
+NETWORKS = {**REAL, **{name: name.upper() for name in SBM}}
+# Numbers of the groups in the authors' files. DMoN takes them as its only feature, and they matter to it.
+_FILE_NUMBERS = {
+    "F": 1, "M": 2, "other": 1, "African American": 2, "Latino": 3, "US": 0, "non-US": 1,
+    **{f"country {code}": code for code in (0, 3, 6, 10, 14, 17)},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PrintedNetwork:
+    """A graph of the table."""
+
+    graph: Graph  # with its groups
+    group_numbers: NDArray[np.int64]  # the group of each node as a number
+    target: NDArray | None = None  # planted clusters, where there are any
+
+    @property
+    def balance(self) -> float:
+        """Size of the smallest group over that of the largest: B of a cluster that mirrors the population."""
+        sizes = np.unique(self.group_numbers, return_counts=True)[1]
+        return float(sizes.min() / sizes.max())
+
+
+@lru_cache(maxsize=2)
+def load_network(name: str, seed: int = 0) -> PrintedNetwork:
+    """Return a network; a block model is drawn anew for every seed, a real network is always the same."""
+    from equigraph import datasets
+
+    if name in SBM:
+        data = datasets.make_fair_sbm(SBM[name], 5, 5, random_state=seed)
+        numbers, attribute = np.asarray(data.sensitive_features, dtype=np.int64), "group"
+    else:
+        data = datasets.load(name)
+        attribute = data.attribute
+        numbers = np.array([_FILE_NUMBERS[group] for group in data.sensitive_features.tolist()])
+    graph = read_graph(data.adjacency, groups=data.sensitive_features, attribute=attribute)
+    return PrintedNetwork(graph, numbers, data.get("target"))
+
 
 TITLES = {
     "fair-sc": "FairSC",
@@ -33,6 +85,7 @@ LEADING = "fair-partition"
 COMPARED = (*RIVALS, "fair-nmtf", LEADING)
 # Methods whose weight is chosen by the paper's rule.
 CROSSED = ("ifair-nmtf", "fair-nmtf")
+NAMES = {"Q": "modularity Q", "B": "balance B"}  # of the measures that are drawn
 MEASURES = ("Q", "B", "NB", "rho", "n_nonempty", "accuracy")
 
 Scores = dict[str, float]
@@ -59,33 +112,26 @@ def score_method(
         return _score_curve(network, n_clusters, seeds, weights)
     if method not in CROSSED:
         return {"runs": [_score(network, method, n_clusters, seed) for seed in seeds]}
-    sweep = sweep_weights(
-        network=network,
-        n_clusters=n_clusters,
-        weights=weights,
-        first_seed=first_seed,
-        n_runs=n_sweep_runs,
-        method=method,
-    )["sweep"]
+    sweep = _sweep_weights(network, method, n_clusters, weights, seeds[:n_sweep_runs])
     chosen = weights[crossing(sweep)]
     runs = [_score(network, method, n_clusters, seed, chosen) for seed in seeds]
     return {"runs": runs, "chosen": chosen, "sweep": sweep}
 
 
 def sweep_weights(
-    *,
-    network: str,
-    n_clusters: int,
-    weights: Sequence[float],
-    first_seed: int,
-    n_runs: int,
-    method: str = "ifair-nmtf",
+    *, network: str, n_clusters: int, weights: Sequence[float], first_seed: int, n_runs: int
 ) -> dict[str, Any]:
-    """Run a method with several weights, and return means and spreads of the scores at each as ``sweep``."""
+    """Run iFairNMTF with several weights, and return means and spreads of the scores at each as ``sweep``."""
     seeds = range(first_seed, first_seed + n_runs)
+    return {"sweep": _sweep_weights(network, "ifair-nmtf", n_clusters, weights, seeds)}
+
+
+def _sweep_weights(
+    network: str, method: str, n_clusters: int, weights: Sequence[float], seeds: Iterable[int]
+) -> list[dict[str, Any]]:
     # Seeds outside: a block model is drawn once for each.
     scores = [[_score(network, method, n_clusters, seed, weight) for weight in weights] for seed in seeds]
-    return {"sweep": _sweep(weights, scores)}
+    return _sweep(weights, scores)
 
 
 def crossing(sweep: Sequence[dict[str, Any]]) -> int:
@@ -208,10 +254,10 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         arguments["n_sweep_runs"] = 1 if settings.quick else _N_SWEEP_RUNS
     elif method == LEADING:
         # Where the search is done for a curve, and dense where the curves bend; on block models they are a step.
-        arguments["weights"] = dial_values(6) if sbm else list(DIAL)
+        arguments["weights"] = dial_values(6) if sbm else list(SEARCHED_DIAL)
     return Cell(
         key=f"score.{network}.{method}.k{n_clusters}",
-        function="equigraph.apps.reproduction.scoring:score_method",
+        function=f"{__name__}:score_method",
         arguments=arguments,
         seconds=_SECONDS.get(network, 4.0) * _FACTORS.get(method, 0.3) * n_clusters / K,
     )
@@ -220,3 +266,97 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
 def dial_values(n_values: int) -> list[float]:
     """Return even values in [0, 1]."""
     return np.linspace(0, 1, n_values).round(6).tolist()
+
+
+# What the paper prints, B and Q (accuracy on block models): a row for each network, a column for each rival.
+_PRINTED: dict[str, tuple[tuple[float, float] | None, ...]] = {
+    "diaries": ((0.708, 0.612), (0.809, 0.684), (0.699, 0.647), (0.263, 0.145), (0.648, 0.640)),
+    "facebook": ((0.327, 0.449), (0.602, 0.500), (0.330, 0.448), (0.268, 0.048), (0.514, 0.509)),
+    "friendship": ((0.391, 0.483), (0.485, 0.627), (0.374, 0.392), (0.183, 0.140), (0.631, 0.669)),
+    "drugnet": ((0.052, 0.263), (0.052, 0.270), (0.061, 0.263), (0.000, 0.326), (0.124, 0.588)),
+    "nba": ((0.083, 0.000), (0.323, 0.113), (0.072, 0.000), (0.036, 0.057), (0.286, 0.150)),
+    "lastfm": ((0.065, 0.003), (0.056, 0.035), (0.066, 0.002), (0.000, 0.526), (0.069, 0.600)),
+    "sbm-2k": ((0.575, 0.588), None, (0.0, 0.799), None, (0.953, 0.958)),
+    "sbm-5k": ((0.995, 0.998), None, (0.0, 0.799), None, (0.941, 0.962)),
+    "sbm-10k": ((0.999, 0.999), None, (0.0, 0.600), None, (1.0, 1.0)),
+}
+
+
+def printed(network: str, method: str) -> dict[str, float]:
+    """Return the printed values by measure; empty where the paper has none."""
+    pair = dict(zip(RIVALS, _PRINTED[network], strict=True)).get(method)
+    return {} if pair is None else {"B": pair[0], quality_of(network): pair[1]}
+
+
+def quality_of(network: str) -> str:
+    """Return the measure of quality: accuracy where clusters are planted, Q elsewhere."""
+    return "accuracy" if network in SBM else "Q"
+
+
+# FairPartition: one value of its dial for all real networks. Where clusters are planted they are fair, while Q is
+# higher for the groups themselves, so there all of the dial is asked for.
+DIAL, PLANTED_DIAL = 0.15, 1.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A place in the table."""
+
+    network: str
+    method: str
+    # Over the runs, by measure; empty where the cell failed.
+    means: Mapping[str, float] = field(default_factory=dict)
+    spreads: Mapping[str, float] = field(default_factory=dict)
+    n_runs: int = 0
+    chosen: float | None = None  # value of the dial, for a method that has one
+    sweep: tuple[dict[str, Any], ...] = ()  # means at every value of the dial
+
+    @property
+    def title(self) -> str:
+        """Name of the method in tables."""
+        return TITLES[self.method]
+
+    @property
+    def network_title(self) -> str:
+        """Name of the network in tables."""
+        return NETWORKS[self.network]
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no result."""
+        return not self.means
+
+    @property
+    def weight(self) -> str:
+        """Value of the dial in tables."""
+        return "-" if self.chosen is None else f"{self.chosen:g}"
+
+    def pair(self, scores: Mapping[str, float]) -> str:
+        """Return the quality and B of scores, such as of this entry or of what is printed, as tables show them."""
+        return " / ".join(number(scores[name]) for name in (quality_of(self.network), "B"))
+
+    @property
+    def printed(self) -> dict[str, float]:
+        """What the paper prints, by measure."""
+        return printed(self.network, self.method)
+
+
+def entry_of(network: str, method: str, result: Mapping[str, Any] | None) -> Entry:
+    """Return the entry of what a cell gave, or of a cell that failed."""
+    if result is None:
+        return Entry(network, method)
+    sweep = tuple(result.get("sweep", ()))
+    if method != LEADING:
+        runs = result["runs"]
+        return Entry(network, method, means(runs), spreads(runs), len(runs), result.get("chosen"), sweep)
+    dial = PLANTED_DIAL if network in SBM else DIAL
+    point = next(point for point in sweep if point["weight"] == dial)
+    own = {name: point[name] for name in MEASURES if name in point}
+    return Entry(network, method, own, point["spreads"], result["n_runs"], dial, sweep)
+
+
+def entries_of(cells: Iterable[Cell], results: Mapping[str, Any]) -> list[Entry]:
+    """Return the entries of cells of `score_cell`, in their order."""
+    return [
+        entry_of(cell.arguments["network"], cell.arguments["method"], results.get(cell.key)) for cell in cells
+    ]

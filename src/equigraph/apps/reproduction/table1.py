@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equigraph.analysis.tradeoff import selection
-from equigraph.apps.reproduction import networks
+from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.method_entries import DIAL, Entry, entry_of
-from equigraph.apps.reproduction.scoring import (
-    COMPARED,
-    LEADING,
-    MEASURES,
-    RIVALS,
-    TITLES,
-    column,
-    score_cell,
-)
+from equigraph.apps.reproduction.scoring import Entry
 from equigraph.apps.reproduction.tables import FAILED, number, with_spread, write_page, write_rows
 
 TOLERANCE = 0.05
@@ -57,21 +47,17 @@ _EXPLANATIONS: dict[tuple[str, str, str], str] = {
 }
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A value that is off by more than the tolerance."""
-
-    entry: Entry
-    measure: str
-    measured: float
-    printed: float
-    explanation: str
-
-
-def differences(entries: Iterable[Entry]) -> list[Difference]:
-    """Return all measured values that differ from the print by more than .05."""
+def differences(entries: Iterable[Entry]) -> list[list[str]]:
+    """Return a row for each measured value that differs from the print by more than .05, with what explains it."""
     return [
-        Difference(entry, measure, entry.means[measure], value, explain(entry, measure))
+        [
+            entry.network_title,
+            entry.title,
+            measure,
+            number(entry.means[measure]),
+            number(value),
+            explain(entry, measure),
+        ]
         for entry in entries
         if not entry.failed
         for measure, value in entry.printed.items()
@@ -81,12 +67,15 @@ def differences(entries: Iterable[Entry]) -> list[Difference]:
 
 def explain(entry: Entry, measure: str) -> str:
     """Return what is known about a difference, or that nothing is."""
-    family = "sbm" if entry.network.startswith("sbm") else entry.network
-    for network in (entry.network, family, "*"):
-        for name in (measure, "*"):
-            text = _EXPLANATIONS.get((network, entry.method, name))
-            if text is not None:
-                return text + _nearest_words(entry)
+    family = "sbm" if entry.network in scoring.SBM else entry.network
+    for key in [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]:
+        if key in _EXPLANATIONS:
+            point = nearest(entry)
+            if point is None:
+                return _EXPLANATIONS[key]
+            values = ", ".join(f"{name} {point[name]:.3f}" for name in entry.printed)
+            here = f"weight {entry.chosen:g} here; nearest to the print is {point['weight']:g}, with {values}"
+            return f"{_EXPLANATIONS[key]} ({here})"
     return UNEXPLAINED
 
 
@@ -94,27 +83,17 @@ def nearest(entry: Entry) -> dict[str, float] | None:
     """Return the point of a sweep whose worse miss of the two printed values is least."""
     if not entry.sweep or not entry.printed:
         return None
-    misses = [abs(column(entry.sweep, name) - value) for name, value in entry.printed.items()]
-    worst = [max(pair) for pair in zip(*misses, strict=True)]
-    return entry.sweep[worst.index(min(worst))]
+    misses = [abs(scoring.column(entry.sweep, name) - value) for name, value in entry.printed.items()]
+    return entry.sweep[int(np.argmin(np.max(misses, axis=0)))]
 
 
-def _nearest_words(entry: Entry) -> str:
-    point = nearest(entry)
-    if point is None:
-        return ""
-    values = ", ".join(f"{name} {point[name]:.3f}" for name in entry.printed)
-    return f" (weight {entry.chosen:g} here; nearest to the print is {point['weight']:g}, with {values})"
-
-
-_DIALS = (0.05, 0.1, DIAL, 0.2, 0.3, 0.5)
+_DIALS = (0.05, 0.1, scoring.DIAL, 0.2, 0.3, 0.5)
 _LOSS = 0.03
 
 Sweep = Sequence[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(NamedTuple):
     """What a point must pass on one network: the highest Q and the highest B of any rival."""
 
     Q: float
@@ -131,7 +110,7 @@ def bar_of(rivals: Sequence[Entry], *, with_printed: bool = False) -> Bar:
 
 def at_dial(value: float) -> Callable[[Sweep], int]:
     """Return the rule that takes one value of the dial, or the nearest there is, on every network."""
-    return lambda sweep: int(np.argmin(np.abs(column(sweep, "weight") - value)))
+    return lambda sweep: int(np.argmin(np.abs(scoring.column(sweep, "weight") - value)))
 
 
 def rules() -> dict[str, Callable[[Sweep], int]]:
@@ -145,7 +124,7 @@ def rules() -> dict[str, Callable[[Sweep], int]]:
     """
 
     def by(rule: Callable[..., int], *rest: Any) -> Callable[[Sweep], int]:
-        return lambda sweep: rule(column(sweep, "Q"), column(sweep, "B"), *rest)
+        return lambda sweep: rule(scoring.column(sweep, "Q"), scoring.column(sweep, "B"), *rest)
 
     return {
         **{f"dial {value:g}".replace("0.", "."): at_dial(value) for value in _DIALS},
@@ -156,23 +135,11 @@ def rules() -> dict[str, Callable[[Sweep], int]]:
     }
 
 
-@dataclass(frozen=True)
-class Leads:
-    """On how many networks a rule leads."""
-
-    Q: int
-    B: int
-    both: int
-
-
-def leads(rule: Callable[[Sweep], int], curves: Sequence[tuple[Sweep, Bar]]) -> Leads:
-    """Count the networks on which the chosen point passes the bar."""
-    Q, B = [], []
-    for sweep, bar in curves:
-        point = sweep[rule(sweep)]
-        Q.append(point["Q"] > bar.Q)
-        B.append(point["B"] > bar.B)
-    return Leads(sum(Q), sum(B), sum(q and b for q, b in zip(Q, B, strict=True)))
+def leads(rule: Callable[[Sweep], int], curves: Iterable[tuple[Sweep, Bar]]) -> dict[str, int]:
+    """Count the networks on which the point that a rule chooses passes the bar in Q, in B and in both."""
+    points = [(sweep[rule(sweep)], bar) for sweep, bar in curves]
+    passed = [(point["Q"] > bar.Q, point["B"] > bar.B) for point, bar in points]
+    return {"Q": sum(q for q, _ in passed), "B": sum(b for _, b in passed), "both": sum(map(all, passed))}
 
 
 def dominating(sweep: Sweep, bar: Bar) -> dict[str, Any] | None:
@@ -181,33 +148,27 @@ def dominating(sweep: Sweep, bar: Bar) -> dict[str, Any] | None:
     return max(reached, key=lambda point: point["Q"] * point["B"], default=None)
 
 
-def networks_of(settings: Settings) -> list[str]:
-    """Return the names of the networks; a quick run has the smallest block model only."""
-    return [*networks.REAL, *list(networks.SBM)[: 1 if settings.quick else None]]
-
-
 def cells(settings: Settings) -> list[Cell]:
-    """Return one cell per network and method."""
-    return [score_cell(settings, network, method) for network in networks_of(settings) for method in COMPARED]
+    """Return one cell per network and method; a quick run has the smallest block model only."""
+    networks = [*scoring.REAL, *list(scoring.SBM)[: 1 if settings.quick else None]]
+    return [
+        scoring.score_cell(settings, network, method) for network in networks for method in scoring.COMPARED
+    ]
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table with all measures (csv), and a page with everything that follows from it (md)."""
-    entries = [
-        entry_of(network, method, results.get(score_cell(settings, network, method).key))
-        for network in networks_of(settings)
-        for method in COMPARED
-    ]
+    entries = scoring.entries_of(cells(settings), results)
     page = {
         "n_runs": _run_counts(entries),
         "side_by_side": _side_by_side(entries),
         "measures": [[entry.network_title, entry.title, *_measures(entry)] for entry in entries],
         "weights": [_weight_row(entry) for entry in entries if entry.method == "ifair-nmtf"],
         "leading": _leading(entries),
-        "dial": f"{DIAL:g}",
+        "dial": f"{scoring.DIAL:g}",
         "tolerance": number(TOLERANCE),
         "n_printed": sum(len(entry.printed) for entry in entries if not entry.failed),
-        "differences": [_difference_row(one) for one in differences(entries)],
+        "differences": differences(entries),
     }
     return [
         write_page(folder / "table1.md", **page),
@@ -217,32 +178,24 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 def _run_counts(entries: Sequence[Entry]) -> str:
     counts = sorted({entry.n_runs for entry in entries if not entry.failed}, reverse=True)
-    if not counts:
-        return "none"
-    return (
-        str(counts[0])
-        if len(counts) == 1
-        else f"{counts[0]} ({counts[-1]} of DMoN and FairPartition on block models)"
-    )
+    if len(counts) <= 1:
+        return str(counts[0]) if counts else "none"
+    return f"{counts[0]} ({counts[-1]} of DMoN and FairPartition on block models)"
 
 
 def _side_by_side(entries: Sequence[Entry]) -> dict[str, Any]:
-    head = ["network", *(TITLES[method] for method in COMPARED)]
     rows = []
     for network in dict.fromkeys(entry.network for entry in entries):
         own = [entry for entry in entries if entry.network == network]
-        rows.append([networks.TITLES[network], *map(_pair, own)])
-    return {"head": head, "rows": rows}
+        rows.append([scoring.NETWORKS[network], *map(_pair, own)])
+    return {"head": ["network", *(scoring.TITLES[method] for method in scoring.COMPARED)], "rows": rows}
 
 
 def _pair(entry: Entry) -> str:
-    names = (entry.quality, "B")
     if entry.failed:
         return FAILED
-    measured = " / ".join(number(entry.means[name]) for name in names)
-    if not entry.printed:
-        return measured
-    return f"{measured} ({' / '.join(number(entry.printed[name]) for name in names)})"
+    measured = entry.pair(entry.means)
+    return f"{measured} ({entry.pair(entry.printed)})" if entry.printed else measured
 
 
 def _measures(entry: Entry) -> list[str]:
@@ -260,19 +213,15 @@ def _weight_row(entry: Entry) -> list[str]:
     point = nearest(entry)
     if point is None or entry.chosen is None:
         return [entry.network_title, FAILED, *["-"] * 4]
-
-    def pair(scores: Mapping[str, float]) -> str:
-        return " / ".join(number(scores[name]) for name in (entry.quality, "B"))
-
     at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
-    weights = [f"{weight:g}" for weight in (entry.chosen, point["weight"])]
-    return [entry.network_title, pair(entry.printed), weights[0], pair(at_rule), weights[1], pair(point)]
+    found = [text for one in (at_rule, point) for text in (f"{one['weight']:g}", entry.pair(one))]
+    return [entry.network_title, entry.pair(entry.printed), *found]
 
 
 def _csv_row(entry: Entry) -> dict[str, Any]:
     row: dict[str, Any] = {"network": entry.network_title, "method": entry.title, "runs": entry.n_runs}
     row["weight"] = entry.chosen
-    for name in MEASURES:
+    for name in scoring.MEASURES:
         row[name] = entry.means.get(name)
         row[f"{name}_std"] = entry.spreads.get(name)
         if name in ("Q", "B", "accuracy"):
@@ -282,37 +231,32 @@ def _csv_row(entry: Entry) -> dict[str, Any]:
 
 def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
     """Return where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
-    real = [entry for entry in entries if entry.network in networks.REAL]
     measured: list[tuple[Sweep, Bar]] = []
     printed: list[tuple[Sweep, Bar]] = []
     rows = []
-    for own in (entry for entry in real if entry.method == LEADING and not entry.failed):
-        rivals = [entry for entry in real if entry.network == own.network and entry.method in RIVALS]
+    for own in entries:
+        if own.method != scoring.LEADING or own.network not in scoring.REAL or own.failed:
+            continue
+        rivals = [
+            entry for entry in entries if entry.network == own.network and entry.method in scoring.RIVALS
+        ]
         bars = bar_of(rivals), bar_of(rivals, with_printed=True)
         measured.append((own.sweep, bars[0]))
         printed.append((own.sweep, bars[1]))
         point = dominating(own.sweep, bars[1])
-        pairs = [*((bar.Q, bar.B) for bar in bars), (own.means["Q"], own.means["B"])]
-        pairs += [] if point is None else [(point["Q"], point["B"])]
-        shown = [f"{number(Q)} / {number(B)}" for Q, B in pairs]
-        found = ["none", "-"] if point is None else [f"{point['weight']:g}"]
-        rows.append([own.network_title, *shown, *found])
+        found = ["none", "-"] if point is None else [own.pair(point), f"{point['weight']:g}"]
+        bests = [own.pair(bar._asdict()) for bar in bars]
+        rows.append([own.network_title, *bests, own.pair(own.means), *found])
     if not rows:
         return None
-    at = at_dial(DIAL)
-    by_rule = {name: (leads(rule, measured), leads(rule, printed)) for name, rule in rules().items()}
+    at, curves = at_dial(scoring.DIAL), (measured, printed)
     return {
         "rows": rows,
         "measured": leads(at, measured),
         "printed": leads(at, printed),
         "n_both": sum(dominating(sweep, bar) is not None for sweep, bar in printed),
         "rules": [
-            [name, *(str(value) for one in both for value in (one.Q, one.B, one.both))]
-            for name, both in by_rule.items()
+            [name, *(value for one in curves for value in leads(rule, one).values())]
+            for name, rule in rules().items()
         ],
     }
-
-
-def _difference_row(one: Difference) -> list[str]:
-    values = [number(one.measured), number(one.printed), one.explanation]
-    return [one.entry.network_title, one.entry.title, one.measure, *values]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,22 @@ STYLES: dict[str, dict[str, Any]] = {
     "sc": {"color": _GREY, "marker": "X", "markersize": 6, "linewidth": 1.4},
     "nmtf": {"color": MUTED, "marker": "p", "markersize": 6, "linewidth": 1.4},
 }
+
+
+@contextmanager
+def panels(
+    n_rows: int, n_columns: int, size: tuple[float, float], **options: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Give a figure with panels that have a grid, in the look of the package."""
+    from matplotlib.figure import Figure
+
+    with look():
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
+        for ax in axes.flat:
+            ax.grid(color="#E6E6E6", linewidth=0.7)
+            ax.set_axisbelow(True)
+        yield figure, axes
 
 
 def save(figure: Any, path: Path) -> Path:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from equigraph.datasets.blocks import adjacency_from_edges
+from equigraph.datasets.sbm import adjacency_from_edges
 from equigraph.graph import Graph
 
 ROMAN = ("I", "II", "III", "IV")

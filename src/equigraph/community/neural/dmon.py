@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError, LinearOperator
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph._utils.text import GIVE_GROUPS
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.community.neural.features import (
-    ordinal_column,
-    propagate,
-    sensitive_columns,
-    structural_columns,
-)
 from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require, warn
 from equigraph.graph import Graph
-from equigraph.graph.groups import Attributes
+from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.sums import indicator
+from equigraph.spectral.solvers import lanczos
 from equigraph.stores.blocks import BlockGraph
 
 if TYPE_CHECKING:
     import torch
 
-    from equigraph.community.neural.model import Training
+# Below this size, or when most eigenvectors are wanted, ARPACK is no better than LAPACK.
+_DENSE_NODES = 64
 
 
 @dataclass(frozen=True)
@@ -217,21 +217,15 @@ class DMoN(GraphClusterer):
         require("torch", extra="neural", purpose="DMoN")
         if problem.adjacency.nnz == 0:
             raise InfeasibleError("DMoN maximises modularity, which a graph without edges does not have.")
-        training = self._train(problem, self._columns(problem))
-        if training.status == "diverged":
+        membership, history, status = self._train(problem, self._columns(problem))
+        if status == "diverged":
             warn(
-                f"DMoN diverged after {len(training.history)} epochs; the last finite weights are kept: use "
+                f"DMoN diverged after {len(history)} epochs; the last finite weights are kept: use "
                 f"a smaller learning_rate than {self.learning_rate:g}.",
                 ConvergenceWarning,
             )
-        return Clustering(
-            membership=training.membership,
-            attributes={
-                "objective_history_": np.array(training.history),
-                "n_iter_": len(training.history),
-                "status_": training.status,
-            },
-        )
+        attributes = {"objective_history_": np.array(history), "n_iter_": len(history), "status_": status}
+        return Clustering(membership=membership, attributes=attributes)
 
     def _columns(self, problem: Problem) -> NDArray[np.float64]:
         """Return the node features X."""
@@ -244,20 +238,16 @@ class DMoN(GraphClusterer):
             parts.append(structural_columns(problem.adjacency, count, problem.rng()))
         return np.column_stack(parts)
 
-    def _train(self, problem: Problem, columns: NDArray[np.float64]) -> Training:
+    def _train(self, problem: Problem, columns: NDArray[np.float64]) -> tuple[NDArray, list[float], str]:
         import torch
 
-        from equigraph.community.neural.loss import torch_graph
-        from equigraph.community.neural.model import Inputs, Schedule, new_network, train
+        from equigraph.community.neural.network import new_network, torch_graph, train
 
         place: Any = {"dtype": getattr(torch, self.dtype), "device": _device_of(self.device)}
         hidden = [self.hidden] if isinstance(self.hidden, (int, np.integer)) else list(self.hidden)
         generator = torch.Generator().manual_seed(problem.seed)
-        schedule = Schedule(self.epochs, self.learning_rate, self.dropout, self.null_model, self.collapse)
-        inputs = Inputs(
-            columns=torch.from_numpy(columns).to(**place),
-            propagated=torch.from_numpy(propagate(problem.adjacency, columns)).to(**place),
-        )
+        averages = propagate(problem.adjacency, columns)
+        inputs = torch.from_numpy(columns).to(**place), torch.from_numpy(averages).to(**place)
         with self._notifier() as notify, _one_thread():
             network = new_network(
                 columns.shape[1], hidden, self.n_clusters, skip=self.skip, generator=generator, **place
@@ -266,7 +256,11 @@ class DMoN(GraphClusterer):
                 network,
                 inputs,
                 torch_graph(problem.adjacency, **place),
-                schedule,
+                epochs=self.epochs,
+                learning_rate=self.learning_rate,
+                dropout=self.dropout,
+                null_model=self.null_model,
+                collapse=self.collapse,
                 generator=generator,
                 notify=notify,
             )
@@ -299,3 +293,82 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def sensitive_columns(groups: Groups) -> NDArray[np.float64]:
+    """Return the one-hot groups, an array of shape (n_nodes, n_groups)."""
+    return indicator(groups.codes, groups.n_groups).toarray()
+
+
+def ordinal_column(groups: Groups) -> NDArray[np.float64]:
+    """Return the group of each node as a single number, an array of shape (n_nodes, 1).
+
+    Numeric groups are taken as they are; others are counted from 1, in the order of their names.
+    """
+    numeric = groups.names.dtype.kind in "iufb"
+    values = groups.names if numeric else np.arange(1, groups.n_groups + 1)
+    return values.astype(np.float64)[groups.codes][:, None]
+
+
+def structural_columns(
+    adjacency: sparse.csr_array, n_components: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    r"""Return what a node's place in the graph says: leading eigenvectors and the degree.
+
+    They are those of :math:`D^{-1/2} A D^{-1/2}`, and :math:`\log(1 + d)` centred; each column has mean square 1 (equal
+    degrees give a column of zeros).
+    """
+    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    vectors = _leading_eigenvectors(adjacency, degrees, n_components, rng)
+    logs = np.log1p(degrees)
+    logs -= logs.mean()
+    spread = np.sqrt(np.mean(logs**2))
+    # Rounding of the mean leaves a spread near 1e-16 in a regular graph, which must not be blown up.
+    logs = logs / spread if spread > 1e-9 else np.zeros_like(logs)
+    return np.column_stack([vectors * np.sqrt(degrees.size), logs])
+
+
+def propagate(adjacency: sparse.csr_array, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Return :math:`\tilde D^{-1/2} (A + I) \tilde D^{-1/2} X`, with the degrees :math:`\tilde D` of A + I."""
+    scale = self_loop_scale(adjacency)
+    scaled = scale * columns
+    return scale * (adjacency @ scaled + scaled)
+
+
+def self_loop_scale(adjacency: sparse.csr_array) -> NDArray[np.float64]:
+    """Return the inverse square roots of the degrees of A + I, one column."""
+    return 1 / np.sqrt(1 + np.asarray(adjacency.sum(axis=1), dtype=np.float64).reshape(-1, 1))
+
+
+def _leading_eigenvectors(
+    adjacency: sparse.csr_array, degrees: NDArray[np.float64], count: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    n_nodes = degrees.size
+    if count > n_nodes:
+        raise InfeasibleError(
+            f"n_structural={count} eigenvectors were asked of a graph with {n_nodes} nodes: it has {n_nodes}."
+        )
+    scale = np.zeros(n_nodes)
+    np.divide(1, np.sqrt(degrees), out=scale, where=degrees > 0)
+    # One BLAS thread: the order of summation must not depend on the machine.
+    with threadpool_limits(limits=1, user_api="blas"):
+        if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
+            dense = scale[:, None] * adjacency.toarray() * scale
+            vectors = np.linalg.eigh(dense.astype(np.float64))[1][:, ::-1][:, :count]
+        else:
+
+            def times(x: NDArray) -> NDArray:
+                return scale * (weights @ (scale * x.ravel()))
+
+            weights = adjacency.astype(np.float64, copy=False)
+            operator = LinearOperator(adjacency.shape, matvec=times, dtype=np.float64)
+            try:
+                values, vectors = lanczos(operator, count, rng.standard_normal(n_nodes), tol=1e-6)
+            except ArpackError as error:
+                raise InfeasibleError(
+                    f"The {count} leading eigenvectors did not converge ({error}): use a smaller n_structural."
+                ) from error
+            vectors = vectors[:, np.argsort(-values, kind="stable")]
+    # An eigenvector is defined up to its sign only: the largest entry is made positive.
+    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
+    return vectors * np.where(peaks < 0, -1.0, 1.0)

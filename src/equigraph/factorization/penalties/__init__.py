@@ -4,13 +4,13 @@ A solver asks a penalty for a few products with the membership and knows nothing
 """
 
 from equigraph.factorization.penalties.base import (
+    GraphPenalty,
     GroupForm,
     Penalty,
     WeightedSum,
     check_penalty,
     curvature_bound,
 )
-from equigraph.factorization.penalties.graph import GraphPenalty
 from equigraph.factorization.penalties.group import Contrastive, GroupParity, Scatter, over_attributes
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The contract of a penalty, and weighted sums of penalties."""
+"""The contract of a penalty, weighted sums of penalties, and the penalty of any sparse graph over the nodes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import GraphError, ParameterError
+from equigraph.graph.sparse_arrays import check_sparse
 
 _ROUNDS = 20  # of looking for a bound on the curvature
 
@@ -91,7 +93,7 @@ class Penalty(ABC):
 
     def value(self, H: NDArray) -> float:
         """Return R(H)."""
-        return self._value_of(H, self.positive(H), self.negative(H))
+        return self.terms(H).value
 
     def gradient(self, H: NDArray) -> NDArray:
         """Return the gradient of R at H; here for a symmetric L."""
@@ -111,13 +113,9 @@ class Penalty(ABC):
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value together; override it where they share work."""
         positive, negative = self.positive(H), self.negative(H)
-        return PenaltyTerms(positive, negative, self._value_of(H, positive, negative))
-
-    @staticmethod
-    def _value_of(H: NDArray, positive: NDArray, negative: NDArray) -> float:
         up = np.einsum("ij,ij->", H, positive, dtype=np.float64)
         down = np.einsum("ij,ij->", H, negative, dtype=np.float64)
-        return float(up - down)
+        return PenaltyTerms(positive, negative, float(up - down))
 
     def __mul__(self, weight: float) -> WeightedSum:
         return WeightedSum([(weight, self)])
@@ -159,19 +157,15 @@ class WeightedSum(Penalty):
 
     def positive(self, H: NDArray) -> NDArray:
         """Return the weighted sum of the positive products."""
-        return self._sum(H, [penalty.positive(H) for _, penalty in self.weighted])
+        return self.terms(H).positive
 
     def negative(self, H: NDArray) -> NDArray:
         """Return the weighted sum of the negative products."""
-        return self._sum(H, [penalty.negative(H) for _, penalty in self.weighted])
+        return self.terms(H).negative
 
     def gradient(self, H: NDArray) -> NDArray:
         """Return the weighted sum of the gradients."""
         return self._sum(H, [penalty.gradient(H) for _, penalty in self.weighted])
-
-    def value(self, H: NDArray) -> float:
-        """Return the weighted sum of the values."""
-        return float(sum(weight * penalty.value(H) for weight, penalty in self.weighted))
 
     def curvature(self) -> float:
         """Return the weighted sum of the curvature bounds, a bound of the sum."""
@@ -212,6 +206,60 @@ class WeightedSum(Penalty):
 
     def __repr__(self) -> str:
         return " + ".join(f"{weight:g} * {penalty!r}" for weight, penalty in self.weighted) or "no penalty"
+
+
+class GraphPenalty(Penalty):
+    r"""Laplacian smoothing over a similarity graph S of one's own.
+
+    .. math:: R(H) = \mathrm{Tr}(H^\top (D - S) H) = \tfrac12 \sum_{ij} S_{ij} \|h_i - h_j\|^2,
+
+    where D is the diagonal matrix of the row sums of S.
+
+    Pairs with a positive weight are drawn together, pairs with a negative weight are pushed apart.
+
+    Parameters
+    ----------
+    similarity : sparse or dense array of shape (n_nodes, n_nodes)
+        Symmetric weights, in any scipy format. The diagonal plays no part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> penalty = GraphPenalty([[0, 1], [1, 0]])
+    >>> penalty.value(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    2.0
+    """
+
+    def __init__(self, similarity: Any):
+        check_sparse(similarity, "The similarity of a GraphPenalty")
+        matrix = sparse.csr_array(similarity, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"The similarity of a GraphPenalty must be square; it has shape {matrix.shape}.")
+        if not np.isfinite(matrix.data).all():
+            raise GraphError("The similarity of a GraphPenalty has NaN or infinite weights.")
+        gap = matrix - matrix.T
+        scale = np.abs(matrix.data).max(initial=0.0)
+        if gap.nnz and np.abs(gap.data).max() > 1e-10 * scale:
+            raise GraphError("The similarity of a GraphPenalty must be symmetric: use (S + S.T) / 2.")
+        matrix = matrix - sparse.diags_array(matrix.diagonal())
+        laplacian = sparse.csr_array(sparse.diags_array(matrix.sum(axis=1)) - matrix)
+        self._up = laplacian.maximum(0).tocsr()
+        self._down = (-laplacian).maximum(0).tocsr()
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the product with the positive entries of the Laplacian."""
+        return (self._up @ H).astype(H.dtype, copy=False)
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the product with the negative entries of the Laplacian."""
+        return (self._down @ H).astype(H.dtype, copy=False)
+
+    def curvature(self) -> float:
+        """Return the largest row sum of absolute values, a bound on the largest eigenvalue."""
+        return float((self._up.sum(axis=1) + self._down.sum(axis=1)).max(initial=0.0))
+
+    def __repr__(self) -> str:
+        return f"GraphPenalty({self._up.shape[0]} nodes)"
 
 
 def form_of(penalty: Any) -> GroupForm | None:

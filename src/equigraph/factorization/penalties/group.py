@@ -29,7 +29,10 @@ def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -
 
 
 class _GroupPenalty(Penalty):
-    """A penalty whose products only depend on the group of a node (and on the node's own row)."""
+    """A penalty whose products only depend on the group of a node (and on the node's own row).
+
+    A subclass says what each product is on the group sums of H; ``own`` is that of `GroupForm`.
+    """
 
     def __init__(self, sensitive_features: ArrayLike | Groups):
         groups = encode_groups(sensitive_features)
@@ -47,45 +50,41 @@ class _GroupPenalty(Penalty):
         # As a sparse product the sums over groups cost one pass over H.
         self._collect = indicator(groups.codes, groups.n_groups).T.tocsr()
         self._sizes = groups.sizes.astype(np.float64)[:, None]
+        self._own = np.zeros(groups.n_groups)
 
     def positive(self, H: NDArray) -> NDArray:
         """Return the product that pushes H down."""
-        return self._up(H, self._sums(H))
+        return self.terms(H).positive
 
     def negative(self, H: NDArray) -> NDArray:
         """Return the product that pulls H up."""
-        return self._down(H, self._sums(H))
-
-    def value(self, H: NDArray) -> float:
-        """Return R(H)."""
-        return self._total(H, self._sums(H))
+        return self.terms(H).negative
 
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value from one pass over H."""
-        sums = self._sums(H)
-        return PenaltyTerms(self._up(H, sums), self._down(H, sums), self._total(H, sums))
+        sums = self._collect @ H
+        up, down = self._up(sums), self._down(sums)
+        positive, value = self._spread(up, H), float(np.sum(sums * (up - down)))
+        if self._own.any():
+            # Group sums less one's own row can round to just below zero.
+            positive = np.maximum(positive + self._spread(self._own[:, None], H) * H, 0)
+            value += float(self._own @ (self._collect @ np.einsum("ij,ij->i", H, H, dtype=np.float64)))
+        return PenaltyTerms(positive, self._spread(down, H), value)
 
     def group_form(self) -> GroupForm | None:
         """Return both products as tables on group sums, or None for very many groups."""
         if self.groups.n_groups > MOST_GROUPS:
             return None
-        return GroupForm(self.groups.codes, *self._tables())
+        each = np.eye(self.groups.n_groups)
+        return GroupForm(self.groups.codes, self._up(each), self._down(each), self._own)
 
     @abstractmethod
-    def _up(self, H: NDArray, sums: NDArray) -> NDArray: ...
+    def _up(self, sums: NDArray) -> NDArray:
+        """Return the positive product of each group, without the node's own row."""
 
     @abstractmethod
-    def _down(self, H: NDArray, sums: NDArray) -> NDArray: ...
-
-    @abstractmethod
-    def _total(self, H: NDArray, sums: NDArray) -> float: ...
-
-    @abstractmethod
-    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return what follows the codes in a `GroupForm`."""
-
-    def _sums(self, H: NDArray) -> NDArray[np.float64]:
-        return self._collect @ H
+    def _down(self, sums: NDArray) -> NDArray:
+        """Return the negative product of each group."""
 
     def _spread(self, table: NDArray, H: NDArray) -> NDArray:
         """Give each node the row of its group."""
@@ -130,56 +129,30 @@ class Contrastive(_GroupPenalty):
     def __init__(self, sensitive_features: ArrayLike | Groups, *, self_pairs: bool = True):
         super().__init__(sensitive_features)
         self.self_pairs = self_pairs
-        others = self.groups.n_nodes - self._sizes
-        self._per_other = 1 / others
-        if self_pairs:
-            self._per_same = 1 / self._sizes
-        else:
-            self._per_same = np.divide(
-                1.0, self._sizes - 1, out=np.zeros_like(self._sizes), where=self._sizes > 1
-            )
+        self._per_other = 1 / (self.groups.n_nodes - self._sizes)
+        members = self._sizes if self_pairs else self._sizes - 1
+        self._per_same = np.divide(1.0, members, out=np.zeros_like(members), where=members > 0)
+        if not self_pairs:
+            self._own = -self._per_same.ravel()
 
     def gradient(self, H: NDArray) -> NDArray:
         """Return (L + L')H: N is symmetric, P is not."""
-        sums = self._sums(H)
-        weighted = self._per_other * sums
+        terms, weighted = self.terms(H), self._per_other * (self._collect @ H)
         transposed = self._spread(weighted.sum(axis=0) - weighted, H)
-        return 2 * self._up(H, sums) - self._down(H, sums) - transposed
+        return 2 * terms.positive - terms.negative - transposed
 
     def curvature(self) -> float:
         """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
-        return max(float(self._spectrum()[-1]), 0.0)
-
-    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
-        others = 1 - np.eye(self.groups.n_groups)
-        own = np.zeros(self.groups.n_groups) if self.self_pairs else -self._per_same.ravel()
-        return np.diag(self._per_same.ravel()), self._per_other * others, own
-
-    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
-        if self.self_pairs:
-            return self._spread(self._per_same * sums, H)
-        scale = self._per_same[self.groups.codes].astype(H.dtype)
-        # Group sums less one's own row can round to just below zero.
-        return np.maximum(self._spread(sums, H) - H, 0) * scale
-
-    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
-        return self._spread(self._per_other * (sums.sum(axis=0) - sums), H)
-
-    def _total(self, H: NDArray, sums: NDArray) -> float:
-        other = np.sum(sums * self._per_other * (sums.sum(axis=0) - sums))
-        same = np.sum(self._per_same * sums**2)
-        if not self.self_pairs:
-            norms = np.einsum("ij,ij->i", H, H, dtype=np.float64)
-            same -= np.sum(self._per_same * self._sums(norms[:, None]))
-        return float(same - other)
-
-    def _spectrum(self) -> NDArray:
-        """Return the eigenvalues of the symmetric part of L on the span of the group indicators, ascending."""
-        same = np.where(self._per_same > 0, 1.0, 0.0).ravel()
         roots = np.sqrt(self._sizes.ravel())
         cross = -np.outer(roots, roots) * (self._per_other + self._per_other.T) / 2
-        np.fill_diagonal(cross, same)
-        return np.linalg.eigvalsh(cross)
+        np.fill_diagonal(cross, self._per_same > 0)
+        return max(float(np.linalg.eigvalsh(cross)[-1]), 0.0)
+
+    def _up(self, sums: NDArray) -> NDArray:
+        return self._per_same * sums
+
+    def _down(self, sums: NDArray) -> NDArray:
+        return self._per_other * (sums.sum(axis=0) - sums)
 
     def __repr__(self) -> str:
         return f"Contrastive({self.groups.n_groups} groups, self_pairs={self.self_pairs})"
@@ -211,20 +184,11 @@ class Scatter(_GroupPenalty):
         """Return 1: the penalty is the squared length of a projection of H."""
         return 1.0
 
-    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
-        return self._spread(sums / self._sizes, H)
+    def _up(self, sums: NDArray) -> NDArray:
+        return sums / self._sizes
 
-    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
-        mean = (sums.sum(axis=0) / self.groups.n_nodes).astype(H.dtype)
-        return np.broadcast_to(mean, H.shape)
-
-    def _total(self, H: NDArray, sums: NDArray) -> float:
-        deviation = sums / self._sizes - sums.sum(axis=0) / self.groups.n_nodes
-        return float(np.sum(self._sizes * deviation**2))
-
-    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
-        m, n = self.groups.n_groups, self.groups.n_nodes
-        return np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
+    def _down(self, sums: NDArray) -> NDArray:
+        return np.broadcast_to(sums.sum(axis=0) / self.groups.n_nodes, sums.shape)
 
     def __repr__(self) -> str:
         return f"Scatter({self.groups.n_groups} groups)"
@@ -265,24 +229,17 @@ class GroupParity(_GroupPenalty):
         rows = centred if all_columns else centred[:, :-1]
         # Row s of F is the same for all nodes of group s, so FF' is this small table, spread over the nodes.
         self._table = rows @ rows.T
-        self._rows = rows
 
     def curvature(self) -> float:
         """Return the largest eigenvalue of FF'."""
         roots = np.sqrt(self._sizes)
         return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
 
-    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
-        return self._spread(np.maximum(self._table, 0) @ sums, H)
+    def _up(self, sums: NDArray) -> NDArray:
+        return np.maximum(self._table, 0) @ sums
 
-    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
-        return self._spread(np.maximum(-self._table, 0) @ sums, H)
-
-    def _total(self, H: NDArray, sums: NDArray) -> float:
-        return float(np.sum((self._rows.T @ sums) ** 2))
-
-    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
-        return np.maximum(self._table, 0), np.maximum(-self._table, 0), np.zeros(self.groups.n_groups)
+    def _down(self, sums: NDArray) -> NDArray:
+        return np.maximum(-self._table, 0) @ sums
 
     def __repr__(self) -> str:
         return f"GroupParity({self.groups.n_groups} groups, all_columns={self.all_columns})"

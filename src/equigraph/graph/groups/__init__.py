@@ -1,8 +1,7 @@
 """Sensitive features: from what the user gives to group codes, and sums over groups."""
 
 from equigraph.graph.groups.attributes import AttributeOptions, Attributes, encode_attributes, joint_groups
-from equigraph.graph.groups.bins import bin_groups
-from equigraph.graph.groups.encode import Groups, encode_groups
+from equigraph.graph.groups.encode import Groups, bin_groups, encode_groups
 from equigraph.graph.groups.sums import contingency_table, group_means, group_sums
 
 __all__ = [

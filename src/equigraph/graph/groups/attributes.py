@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph.groups.bins import bin_groups
-from equigraph.graph.groups.encode import Groups, as_column, encode_groups, make_groups, names_of_rows
+from equigraph.graph.groups.encode import (
+    Groups,
+    as_column,
+    bin_groups,
+    encode_groups,
+    make_groups,
+    names_of_rows,
+    object_array,
+)
 
 # What a single attribute is called that came without a name.
 UNNAMED = "group"
@@ -230,35 +237,16 @@ def joint_groups(groups: Sequence[Groups]) -> Groups:
     """
     if len(groups) == 1:
         return groups[0]
-    codes, combinations = joint_codes(groups)
-    names = np.empty(len(combinations), dtype=object)
-    names[:] = [_BETWEEN.join(map(str, values)) for values in combinations]
-    return make_groups(names, codes)
-
-
-def joint_codes(groups: Sequence[Groups]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:
-    """Return the joint group of each node, -1 for who lacks a value, and the values of each joint group."""
     columns = np.column_stack([one.codes for one in groups])
     known = (columns >= 0).all(axis=1)
     if not known.any():
         raise GroupsError("No node has a value of each attribute, so there are no joint groups.")
-    rows, members = _different_rows(columns[known], [one.n_groups for one in groups])
+    rows, members = np.unique(columns[known], axis=0, return_inverse=True)
     codes = np.full(known.size, -1, dtype=np.intp)
-    codes[known] = members
+    codes[known] = members.ravel()
     names = [one.names.tolist() for one in groups]
-    return codes, [tuple(name[code] for name, code in zip(names, row, strict=True)) for row in rows.tolist()]
-
-
-def _different_rows(
-    rows: NDArray[np.intp], sizes: Sequence[int]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the different rows in order and the place of each row among them; each entry is below its size."""
-    places = np.zeros(len(rows), dtype=np.int64)
-    for column, size in zip(rows.T, sizes, strict=True):
-        # Numbered anew after every column, so that many columns with many values do not overflow.
-        places = np.unique(places * size + column, return_inverse=True)[1].ravel()
-    first = np.unique(places, return_index=True)[1]
-    return rows[first], places.astype(np.intp)
+    values = ([name[code] for name, code in zip(names, row, strict=True)] for row in rows.tolist())
+    return make_groups(object_array(_BETWEEN.join(map(str, joint)) for joint in values), codes)
 
 
 def joined_name(names: Sequence[str]) -> str:

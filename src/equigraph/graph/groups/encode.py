@@ -1,16 +1,23 @@
-"""Turn sensitive features into integer group codes."""
+"""Turn sensitive features into integer group codes, numbers into bins, and say what is odd about groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count
-from equigraph.exceptions import GroupsError
+from equigraph.exceptions import (
+    GroupsError,
+    NumericGroupsWarning,
+    OwnGroupsWarning,
+    ParameterError,
+    SmallGroupWarning,
+    warn,
+)
 
 
 @dataclass(frozen=True)
@@ -146,7 +153,7 @@ def as_column(values: Any) -> NDArray[Any]:
 def names_of_rows(values: Any) -> NDArray[Any] | None:
     """Return the names that a mapping or a pandas object gives to its values; None where they only have an order."""
     if isinstance(values, Mapping):
-        return _object_array(list(values))
+        return object_array(list(values))
     index: Any = getattr(values, "index", None)
     if not hasattr(index, "to_numpy"):
         return None
@@ -160,7 +167,7 @@ def column_of(values: Any) -> NDArray[Any]:
     if isinstance(values, Mapping):
         values = list(values.values())
     if hasattr(values, "to_pylist"):  # pyarrow, whose to_numpy refuses to copy text
-        array = _object_array(values.to_pylist())
+        array = object_array(values.to_pylist())
     elif hasattr(values, "to_numpy"):  # pandas, polars and narwhals columns and frames
         array = values.to_numpy()
     elif isinstance(values, np.ma.MaskedArray):
@@ -175,7 +182,7 @@ def column_of(values: Any) -> NDArray[Any]:
         values = list(values)
         # A list of mixed types must not be cast to strings by numpy: 1 and "1" are different groups.
         kinds = {type(value) for value in values}
-        array = np.asarray(values) if len(kinds) == 1 else _object_array(values)
+        array = np.asarray(values) if len(kinds) == 1 else object_array(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -195,10 +202,9 @@ def _unmasked(values: np.ma.MaskedArray) -> NDArray[Any]:
     return array
 
 
-def _object_array(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+def object_array(values: Iterable[Any]) -> NDArray[Any]:
+    """Return a one-dimensional object array that holds exactly these values."""
+    return np.fromiter(values, dtype=object)
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -229,7 +235,7 @@ def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         distinct = sorted(set(values.tolist()), key=lambda value: (type(value).__name__, str(value)))
         position = {value: i for i, value in enumerate(distinct)}
         codes = np.fromiter((position[value] for value in values), dtype=np.intp, count=values.size)
-        return _object_array(distinct), codes
+        return object_array(distinct), codes
 
 
 def _check_length(length: int, n_nodes: int | None) -> None:
@@ -238,3 +244,122 @@ def _check_length(length: int, n_nodes: int | None) -> None:
             f"The sensitive features have {count(length, 'value')} and the graph has {count(n_nodes, 'node')}: "
             "give one value per node, in node order."
         )
+
+
+def bin_groups(
+    values: Any, n_bins: int, *, n_nodes: int | None = None, missing: str = "error", name: str | None = None
+) -> Groups:
+    """Return groups of numbers, as equal in size as equal numbers, which share a bin, allow."""
+    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 2:
+        raise ParameterError(f"bins must be whole numbers of at least 2; got {n_bins!r}.")
+    column = as_column(values)
+    numbers = as_numbers(column, name)
+    known = np.isfinite(numbers)
+    codes = np.full(numbers.size, np.nan)
+    if known.any():
+        codes[known] = np.searchsorted(_borders(numbers[known], n_bins), numbers[known])
+    groups = encode_groups(codes, n_nodes=n_nodes, missing=missing)
+    names = object_array(_range(numbers[groups.codes == code]) for code in range(groups.n_groups))
+    return replace(groups, names=names, numbers=numbers)
+
+
+def _borders(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    """Return the largest numbers of all bins but the last, each where the count below is nearest to its share."""
+    values, counts = np.unique(numbers, return_counts=True)
+    below = np.cumsum(counts)[:-1]
+    if not below.size:
+        return values[:0]
+    wanted = np.arange(1, n_bins) * numbers.size / n_bins
+    return values[np.unique(np.abs(below[:, None] - wanted).argmin(axis=0))]
+
+
+def as_numbers(column: NDArray[Any], name: str | None = None) -> NDArray[np.float64]:
+    """Return numbers, NaN for what is missing."""
+    absent = is_missing(column)
+    numbers = np.full(column.size, np.nan)
+    try:
+        numbers[~absent] = column[~absent].astype(np.float64)
+    except (TypeError, ValueError):
+        wrong = next(value for value in column[~absent].tolist() if _as_number(value) is None)
+        what = f"The attribute {name!r}" if name else "The sensitive feature"
+        raise GroupsError(
+            f"{what} has the value {wrong!r}, which is no number: bins are for numbers."
+        ) from None
+    if not np.isfinite(numbers[~absent]).all():
+        raise GroupsError("An infinite number belongs to no bin: expected finite numbers.")
+    return numbers
+
+
+def _range(numbers: NDArray[np.float64]) -> str:
+    low, high = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def mean_gap(numbers: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int) -> tuple[float, float]:
+    """Return the largest minus the smallest mean of a cluster, as it is and in standard deviations of all numbers.
+
+    Clusters without a number do not count; with fewer than two that have one, or equal numbers, the gap is 0.
+    """
+    known = np.isfinite(numbers)
+    numbers, labels = numbers[known], labels[known]
+    counts = np.bincount(labels, minlength=n_clusters)
+    sums = np.bincount(labels, weights=numbers, minlength=n_clusters)
+    means = sums[counts > 0] / counts[counts > 0]
+    gap = float(means.max() - means.min()) if means.size else 0.0
+    spread = float(numbers.std()) if numbers.size else 0.0
+    return gap, gap / spread if spread > 0 else 0.0
+
+
+# Codes of groups are seldom more different numbers than this; ages, incomes and marks are.
+_MOST_NUMBERS = 10
+# A larger share of the nodes in groups of one member is worth a note.
+_MOST_ALONE = 0.1
+
+
+def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_clusters: int | None) -> None:
+    """Warn once about groups that hardly mean what they were given for; the most telling remark comes alone."""
+    what = f"the attribute {attribute!r}" if attribute else "the sensitive feature"
+    alone = int(np.count_nonzero(groups.sizes == 1))
+    if groups.n_groups > _MOST_NUMBERS and all(map(_is_measure, groups.names.tolist())):
+        warn(
+            f"{name}: {what} has {groups.n_groups:,} different numbers, each of them a group: if it measures "
+            "something, put the numbers into a few bins first, such as with pandas.cut.",
+            NumericGroupsWarning,
+        )
+    elif alone > _MOST_ALONE * groups.n_nodes:
+        warn(
+            f"{name}: {alone:,} of {count(groups.n_nodes, 'node')} are groups of their own by {what}, which no "
+            "clustering can spread: give an attribute that nodes share.",
+            OwnGroupsWarning,
+        )
+    elif n_clusters is not None and groups.sizes.min() < n_clusters:
+        warn(f"{name}: {_small_words(groups, n_clusters)}.", SmallGroupWarning)
+
+
+def ungrouped_sentence(n_ungrouped: int) -> str:
+    """Say what nodes without a group count for."""
+    they = "it counts" if n_ungrouped == 1 else "they count"
+    return (
+        f"{count(n_ungrouped, 'node')} without a group: {they} for cohesion and sizes, for no group's share."
+    )
+
+
+def _small_words(groups: Groups, n_clusters: int) -> str:
+    small = int(np.count_nonzero(groups.sizes < n_clusters))
+    least = int(np.argmin(groups.sizes))
+    one = f"the group {groups.names.tolist()[least]!r} has {count(int(groups.sizes[least]), 'member')}"
+    if small == 1:
+        return f"{one} for {n_clusters} clusters, so it cannot be in all of them"
+    return f"{small} groups have fewer members than there are clusters ({one}), so they cannot be in all {n_clusters}"
+
+
+def _is_measure(value: Any) -> bool:
+    number = None if isinstance(value, (bool, np.bool_)) else _as_number(value)
+    return number is not None and bool(np.isfinite(number))
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,390 @@
+"""Why a person is where they are, and why two clusters are two: in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equigraph._utils.notebook import page_of
+from equigraph._utils.records import plain
+from equigraph._utils.text import count, listed
+from equigraph.analysis.explanation.subject import Aim, Subject, subject_of
+from equigraph.exceptions import ParameterError
+from equigraph.rules import Violation
+
+# Names, groups and clusters in a text; the fields have all of them.
+_NAMES, _GROUPS, _CLUSTERS = 6, 6, 12
+# Smaller changes are rounding.
+_NOTHING = 1e-12
+
+
+def explain(
+    result: Any, one: Any, other: Any, *, graph: Any, sensitive_features: Any, rules: Any
+) -> NodeExplanation | PairExplanation:
+    """Explain a node, or a pair of clusters; see `equigraph.ClusteringResult.explain`."""
+    subject = subject_of(result, graph, sensitive_features, rules)
+    return explain_node(subject, one) if other is None else explain_pair(subject, one, other)
+
+
+def _changes(aim: Aim, Q: float, fairness: Mapping[str, float]) -> str:
+    """Return the changes of all scores in words."""
+    measure, several = aim.notion.measure, len(fairness) > 1
+    gains = [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in fairness.items()]
+    return ", ".join([f"Q {Q:+.4f}", *gains])
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The people in one cluster to whom a person is linked: how many, with what weight, and who."""
+
+    cluster: int
+    number: int
+    weight: float
+    names: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Move:
+    """What moving one person to another cluster, and nobody else, would change.
+
+    Attributes
+    ----------
+    cluster : int
+        Where to.
+    Q : float
+        Change of the modularity.
+    fairness : dict of str to float
+        Change of the notion for each attribute.
+    objective : float or None
+        Change of what the method climbed; None where it has no dial.
+    breaks, mends : tuple of Violation
+        Violations of rules that there would be and are not, and that there are and would not be.
+    """
+
+    cluster: int
+    Q: float
+    fairness: Mapping[str, float]
+    objective: float | None
+    breaks: tuple[Violation, ...]
+    mends: tuple[Violation, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class NodeExplanation:
+    """Why a person is in a cluster; printing it says so in words.
+
+    Attributes
+    ----------
+    node : object
+        Name of the person.
+    cluster, size : int
+        The cluster, and its number of nodes.
+    groups : dict of str to object
+        Value of each attribute; None where there is none.
+    linked : tuple of Linked
+        Linked people, by cluster, for every cluster.
+    moves : tuple of Move
+        One for every other cluster.
+    broken : tuple of Violation
+        Violations of rules as it is.
+    aim : Aim
+        What the method climbed.
+    fairness : dict of str to float
+        The notion of each attribute as it is.
+    """
+
+    node: Any
+    cluster: int
+    size: int
+    groups: Mapping[str, Any]
+    linked: tuple[Linked, ...]
+    moves: tuple[Move, ...]
+    broken: tuple[Violation, ...]
+    aim: Aim
+    fairness: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {
+            **vars(self),
+            "node": plain(self.node),
+            "groups": {name: plain(value) for name, value in self.groups.items()},
+            "linked": [{**vars(one), "names": plain(one.names)} for one in self.linked],
+            "moves": [
+                {**vars(move), "breaks": list(map(str, move.breaks)), "mends": list(map(str, move.mends))}
+                for move in self.moves
+            ],
+            "broken": list(map(str, self.broken)),
+            "aim": self.aim.in_words,
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the clusters as a table, for a notebook."""
+        measure = self.aim.notion.measure
+        heads = ["cluster", "linked people", "Q", *(f"{measure} {name}" for name in self.fairness), "breaks"]
+        by_cluster = {move.cluster: move for move in self.moves}
+        rows: list[list[Any]] = []
+        for one in self.linked:
+            move = by_cluster.get(one.cluster)
+            if move is None:
+                cells: list[Any] = [
+                    f"{one.cluster} (here)",
+                    one.number,
+                    None,
+                    *(None for _ in self.fairness),
+                    "",
+                ]
+            else:
+                breaks = "; ".join(map(str, move.breaks))
+                cells = [one.cluster, one.number, move.Q, *move.fairness.values(), breaks]
+            rows.append(cells)
+        return page_of(self._where(), heads, rows)
+
+    def __str__(self) -> str:
+        lines = [self._where(), self._links(), *map(self._move_in_words, self.moves[:_CLUSTERS])]
+        if len(self.moves) > _CLUSTERS:
+            lines.append(f"... and {len(self.moves) - _CLUSTERS:,} more clusters.")
+        lines += [f"As it is: {sentence}" for sentence in self.broken[:_CLUSTERS]]
+        return "\n".join([*lines, self.conclusion])
+
+    __repr__ = __str__
+
+    def _where(self) -> str:
+        others = "alone" if self.size == 1 else f"with {count(self.size - 1, 'other')}"
+        values = ", ".join(f"{name} {value!r}" for name, value in self.groups.items() if value is not None)
+        return f"{self.node}{f' ({values})' if values else ''} is in cluster {self.cluster}, {others}."
+
+    def _links(self) -> str:
+        total = sum(one.number for one in self.linked)
+        if total == 0:
+            return f"{self.node} is linked to nobody, so links do not speak for any cluster."
+        some = sorted((one for one in self.linked if one.number), key=lambda one: -one.number)
+        text = [f"{one.number} in cluster {one.cluster} ({_few(one.names)})" for one in some[:_CLUSTERS]]
+        own = next((one.number for one in self.linked if one.cluster == self.cluster), 0)
+        none = "" if own else f", and none in cluster {self.cluster}"
+        return f"{count(total, 'linked person', 'linked people')}: {listed(text)}{none}."
+
+    def _move_in_words(self, move: Move) -> str:
+        text = f"In cluster {move.cluster} instead: {_changes(self.aim, move.Q, move.fairness)}"
+        text += f"; it would break a rule: {' '.join(map(str, move.breaks))}" if move.breaks else "."
+        return f"{text} It would mend: {' '.join(map(str, move.mends))}" if move.mends else text
+
+    @property
+    def conclusion(self) -> str:
+        """The answer in one sentence: whether any single move would be better, by what the method climbed.
+
+        Nobody is moved out of a cluster that would be empty then.
+        """
+        if self.size == 1:
+            return f"{self.node} stays: cluster {self.cluster} would be empty."
+        allowed = [move for move in self.moves if not move.breaks and self._fair_enough(move)]
+        if self.aim.objective(0.0, {}) is None and self.aim.at_least is None:
+            best = max(allowed, key=lambda move: move.Q, default=None)
+            if best is None or best.Q <= _NOTHING:
+                return f"No other cluster would raise Q{self._by_rules()}."
+            return f"Cluster {best.cluster} would raise Q by {best.Q:.4f}."
+        best = max(allowed, key=self._gain, default=None)
+        if best is None or self._gain(best) <= _NOTHING:
+            return f"No move of {self.node} alone raises {self.aim.in_words}{self._by_rules()}."
+        return (
+            f"Moving {self.node} alone to cluster {best.cluster} would raise {self.aim.in_words} by "
+            f"{self._gain(best):.4f}."
+        )
+
+    def _gain(self, move: Move) -> float:
+        return move.Q if move.objective is None else move.objective
+
+    def _fair_enough(self, move: Move) -> bool:
+        if self.aim.at_least is None:
+            return True
+        after = {name: self.fairness[name] + gain for name, gain in move.fairness.items()}
+        return self.aim.mean(after) >= self.aim.at_least - _NOTHING
+
+    def _by_rules(self) -> str:
+        return " within the rules" if any(move.breaks for move in self.moves) else ""
+
+
+def explain_node(subject: Subject, name: Any) -> NodeExplanation:
+    """Explain where a node is."""
+    node = subject.node(name)
+    own = int(subject.labels[node])
+    return NodeExplanation(
+        node=subject.graph.node_names[node : node + 1].tolist()[0],
+        cluster=own,
+        size=int(subject.sizes[own]),
+        groups={
+            attribute: None if groups.codes[node] < 0 else groups.names.tolist()[groups.codes[node]]
+            for attribute, groups in subject.attributes.items()
+        },
+        linked=_linked(subject, node),
+        moves=_moves(subject, node),
+        broken=subject.broken,
+        aim=subject.aim,
+        fairness=subject.fairness,
+    )
+
+
+def _linked(subject: Subject, node: int) -> tuple[Linked, ...]:
+    others, data = subject.row(node)
+    clusters = subject.labels[others]
+    weights = np.bincount(clusters, weights=data, minlength=subject.n_clusters).tolist()
+    names: list[list[Any]] = [[] for _ in weights]
+    for cluster, name in zip(clusters.tolist(), subject.graph.node_names[others].tolist(), strict=True):
+        names[cluster].append(name)
+    return tuple(Linked(cluster, len(own), weights[cluster], tuple(own)) for cluster, own in enumerate(names))
+
+
+def _moves(subject: Subject, node: int) -> tuple[Move, ...]:
+    modularity, fairness = subject.move_modularity(node), subject.move_fairness(node)
+    moves = []
+    for cluster in range(subject.n_clusters):
+        if cluster == subject.labels[node]:
+            continue
+        gains = {name: float(gain[cluster]) for name, gain in fairness.items()}
+        labels = subject.labels
+        if subject.rules is not None:
+            labels = labels.copy()
+            labels[node] = cluster
+        breaks, mends = subject.rules_after(labels, subject.n_clusters)
+        Q = float(modularity[cluster])
+        moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
+    return tuple(moves)
+
+
+def _few(names: tuple[Any, ...]) -> str:
+    shown = [str(name) for name in names[:_NAMES]]
+    return listed(shown) if len(names) <= _NAMES else f"{', '.join(shown)} and {len(names) - _NAMES:,} more"
+
+
+@dataclass(frozen=True, repr=False)
+class PairExplanation:
+    """Why two clusters are two; printing it says so in words.
+
+    Attributes
+    ----------
+    clusters, sizes : tuple of int
+        The two, and their numbers of nodes.
+    inside : tuple of float
+        Link weight within each.
+    between : float
+        Link weight that joins them.
+    by_chance : float
+        The weight that would join them if links were drawn at random, with everybody's number of links as it is.
+    Q : float
+        Change of the modularity if the two were one.
+    fairness : dict of str to float
+        Change of the notion for each attribute.
+    objective : float or None
+        Change of what the method climbed; None where it has no dial.
+    compositions : dict of str to dict
+        For each attribute the members of each group, in the first cluster and in the second.
+    breaks, mends : tuple of Violation
+        Violations of rules that there would be and are not, and that there are and would not be.
+    weighted : bool
+        Whether links have weights, so that sums of them are no numbers of links.
+    aim : Aim
+        What the method climbed.
+    """
+
+    clusters: tuple[int, int]
+    sizes: tuple[int, int]
+    inside: tuple[float, float]
+    between: float
+    by_chance: float
+    Q: float
+    fairness: Mapping[str, float]
+    objective: float | None
+    compositions: Mapping[str, Mapping[Any, tuple[int, int]]]
+    breaks: tuple[Violation, ...]
+    mends: tuple[Violation, ...]
+    weighted: bool
+    aim: Aim
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {
+            **vars(self),
+            "compositions": {
+                name: {str(plain(group)): list(pair) for group, pair in counts.items()}
+                for name, counts in self.compositions.items()
+            },
+            "breaks": list(map(str, self.breaks)),
+            "mends": list(map(str, self.mends)),
+            "aim": self.aim.in_words,
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the two clusters as a table, for a notebook."""
+        rows: list[list[Any]] = [["nodes", *self.sizes], ["links inside", *self.inside]]
+        for name, counts in self.compositions.items():
+            rows += [[f"{name} {group}", *pair] for group, pair in counts.items()]
+        return page_of(self.conclusion, ["", *map(str, self.clusters)], rows)
+
+    def __str__(self) -> str:
+        one, other = self.clusters
+        what = "link weight" if self.weighted else "links"
+        lines = [
+            f"Cluster {one} has {count(self.sizes[0], 'node')}, cluster {other} {self.sizes[1]:,}.",
+            f"{what.capitalize()}: {self.inside[0]:g} within cluster {one}, {self.inside[1]:g} within cluster {other}, "
+            f"{self.between:g} between them, where chance would give {self.by_chance:.1f}.",
+        ]
+        for name, counts in self.compositions.items():
+            shown = [f"{group} {pair[0]} and {pair[1]}" for group, pair in list(counts.items())[:_GROUPS]]
+            lines.append(f"Of {name}: {'; '.join(shown)}.")
+        lines.append(f"As one cluster: {_changes(self.aim, self.Q, self.fairness)}.")
+        if self.breaks:
+            lines.append(f"That would break rules: {' '.join(map(str, self.breaks))}")
+        return "\n".join([*lines, self.conclusion])
+
+    __repr__ = __str__
+
+    @property
+    def conclusion(self) -> str:
+        """The answer in one sentence."""
+        gain, what = (self.Q, "Q") if self.objective is None else (self.objective, self.aim.in_words)
+        if gain < 0:
+            why = "what links gain, fairness loses"
+            if self.Q < 0:
+                why = "fewer links join them than chance would give"
+            return f"They are two because as one they would lower {what} by {-gain:.4f}: {why}."
+        return (
+            f"As one they would raise {what} by {gain:.4f}: they are two because so many clusters were asked for, or "
+            "because no better division was found."
+        )
+
+
+def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
+    """Explain why two clusters are two."""
+    a, b = subject.cluster(one), subject.cluster(other)
+    if a == b:
+        raise ParameterError(f"Cluster {a} is given twice: expected two clusters.")
+    for cluster in (a, b):
+        if subject.sizes[cluster] == 0:
+            raise ParameterError(f"Cluster {cluster} has no node, so there is nothing to compare.")
+    aa, ab, bb = subject.weight(a, a), subject.weight(a, b), subject.weight(b, b)
+    total = float(subject.degrees.sum())
+    Q, fairness = subject.merge_modularity(a, b, ab), subject.merge_fairness(a, b)
+    joined = np.where(subject.labels == b, a, subject.labels)
+    breaks, mends = subject.rules_after(joined, None)
+    compositions = {}
+    for name, table in subject.tables.items():
+        pairs = zip(table[a].tolist(), table[b].tolist(), strict=True)
+        compositions[name] = dict(zip(subject.attributes[name].names.tolist(), pairs, strict=True))
+    return PairExplanation(
+        clusters=(a, b),
+        sizes=(int(subject.sizes[a]), int(subject.sizes[b])),
+        inside=(aa / 2, bb / 2),
+        between=ab,
+        by_chance=float(subject.volumes[a] * (subject.volumes[b] / total)) if total else 0.0,
+        Q=Q,
+        fairness=fairness,
+        objective=subject.aim.objective(Q, fairness),
+        compositions=compositions,
+        breaks=breaks,
+        mends=mends,
+        weighted=subject.graph.is_weighted,
+        aim=subject.aim,
+    )

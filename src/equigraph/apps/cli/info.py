@@ -1,0 +1,194 @@
+"""``equigraph methods``, ``datasets``, ``cite`` and ``warmup``: what there is, and what is done beforehand."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import click
+
+from equigraph._utils.text import count
+from equigraph.apps.cli import options
+from equigraph.apps.cli.app import FAILED, Commands
+from equigraph.apps.cli.console import line, table
+from equigraph.apps.cli.options import Command, option
+from equigraph.apps.cli.sources import EMBEDDED, PREFIX, check_dataset
+from equigraph.exceptions import DatasetError
+from equigraph.methods import METHODS, get_method
+
+
+@click.command("methods", cls=Command)
+@click.argument("name", required=False)
+@options.as_json("Print JSON and nothing else.")
+def methods(name: str | None, as_json: bool) -> None:
+    """List the methods, or the parameters of one of them."""
+    if name is None:
+        known = [{"name": m.name, "summary": m.summary, "extra": m.extra} for m in METHODS.values()]
+        if as_json:
+            line(json.dumps(known, indent=2))
+            return
+        heads = ("method", "what it does", "needs extra")
+        table(heads, [list(one.values()) for one in known], left=heads)
+        line("The parameters of one: equigraph methods NAME")
+        return
+    method = get_method(name)
+    parameters = _parameters(method)
+    if as_json:
+        line(json.dumps({"name": method.name, "summary": method.summary, "parameters": parameters}, indent=2))
+        return
+    line(f"{method.name}: {method.summary} (equigraph.{method.estimator})")
+    columns = ("option", "values", "default", "meaning")
+    table(columns, [[row[column] for column in columns] for row in parameters], left=columns)
+
+
+def _parameters(method: Any) -> list[dict[str, Any]]:
+    from equigraph._utils.parameters import Boolean
+
+    estimator = method.load()
+    defaults = options.default_texts(estimator)
+    rows = []
+    for name, constraint in estimator._parameters.items():
+        if name == "callbacks":
+            continue  # the command line has its progress bar and its time limit there
+        flags = ", ".join(options.flags_of(name))
+        if isinstance(constraint, Boolean):
+            flags = f"{flags}, --no-{flags.removeprefix('--')}"
+        rows.append(
+            {
+                "name": name,
+                "option": flags if options.reachable(name, constraint) else f"(only in Python: {name})",
+                "values": options.describe_values(constraint),
+                "default": defaults[name],
+                "meaning": constraint.help,
+            }
+        )
+    return rows
+
+
+class _Group(Commands):
+    command_class = Command
+
+
+@click.group("datasets", cls=_Group)
+@option("--debug", "Show the traceback of an error.", expose_value=False)
+def datasets() -> None:
+    """List, describe and fetch the data sets."""
+
+
+@datasets.command("list")
+@options.as_json("Print JSON and nothing else.")
+def list_command(as_json: bool) -> None:
+    """List the data sets with their sizes."""
+    rows = _datasets()
+    if as_json:
+        line(json.dumps(rows, indent=2))
+        return
+    columns = ("name", "nodes", "edges", "attribute", "groups", "MB", "title")
+    cells = [[row[column] for column in columns] for row in rows]
+    table(columns, cells, left=("name", "attribute", "groups", "title"))
+    line(f"Use one in place of a file: equigraph cluster {PREFIX}{EMBEDDED}")
+
+
+def _datasets() -> list[dict[str, Any]]:
+    from equigraph.datasets import list_datasets, make_classroom
+    from equigraph.graph.groups import encode_groups
+
+    room = make_classroom()
+    groups = encode_groups(room.sensitive_features)
+    title = "A class of students, generated (always here)"
+    sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+    rows: list[tuple[Any, ...]] = [
+        (EMBEDDED, title, groups.n_nodes, room.adjacency.nnz // 2, room.attribute, sizes, 0)
+    ]
+    rows += [
+        (info.name, info.title, info.n_nodes, info.n_edges, info.attribute, info.groups, info.n_bytes)
+        for info in list_datasets()
+    ]
+    return [
+        {
+            "name": name,
+            "title": title,
+            "nodes": n_nodes,
+            "edges": n_edges,
+            "attribute": attribute,
+            "groups": ", ".join(f"{size} {group}" for group, size in sizes),
+            "MB": f"{n_bytes / 1e6:.2f}",
+        }
+        for name, title, n_nodes, n_edges, attribute, sizes, n_bytes in rows
+    ]
+
+
+@datasets.command("info")
+@click.argument("name")
+def info_command(name: str) -> None:
+    """Show where a data set comes from, its licence, and how it is cleaned."""
+    from equigraph.datasets import describe, make_classroom
+
+    check_dataset(name)
+    line((make_classroom().DESCR if name == EMBEDDED else describe(name)).rstrip())
+
+
+@datasets.command("fetch")
+@click.argument("names", nargs=-1, required=True)
+@option("--raw", "The raw files instead, and clean them.")
+@option("--data-home DIR", "Folder to look in first, and to download into.")
+@options.quiet("No progress bar.")
+def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
+    """Fetch data sets, check them, and say what is in them."""
+    from equigraph.datasets import load
+
+    for name in names:
+        check_dataset(name)
+    failed = False
+    for name in names:
+        if name == EMBEDDED:
+            line(f"{EMBEDDED}: part of equigraph, nothing to fetch; use {PREFIX}{EMBEDDED}")
+            continue
+        try:
+            data = load(name, raw=raw, data_home=data_home, progress=not quiet and sys.stderr.isatty())
+        except DatasetError as error:
+            click.echo(f"Error: {error}", err=True)
+            failed = True
+            continue
+        n_nodes, n_edges = data.adjacency.shape[0], data.adjacency.nnz // 2
+        line(f"{name}: {count(n_nodes, 'node')}, {count(n_edges, 'edge')}; use {PREFIX}{name}")
+    if failed:
+        raise click.exceptions.Exit(FAILED)
+
+
+@click.command("cite", cls=Command)
+def cite() -> None:
+    """Print what to cite, the paper and the software, as BibTeX."""
+    from equigraph._utils.citation import cite
+
+    line(cite().rstrip())
+
+
+@click.command("warmup", cls=Command)
+def warmup() -> None:
+    """Compile the loops of the search now, so that no later command has to; once after every upgrade."""
+    import warnings
+
+    from equigraph.apps.classes import divide
+    from equigraph.apps.classes.roster import Roster
+    from equigraph.community import FairPartition
+    from equigraph.datasets import make_planted_graph
+    from equigraph.rules import Rules
+    from equigraph.search.large import make_search
+    from equigraph.search.targets import Target
+    from equigraph.stores.blocks import MemoryBlocks
+    from equigraph.stores.rows import StreamedRows
+
+    start = time.perf_counter()
+    data = make_planted_graph(600, 3, mean_degree=8, random_state=0)
+    rules = Rules(apart=[(0, 1)], sizes=(150, 250))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n_clusters, kept in ((3, None), (3, rules), (150, None)):
+            model = FairPartition(n_clusters, rules=kept, effort=0.01, random_state=0)
+            model.fit(data.adjacency, sensitive_features=data.sensitive_features)
+        make_search(StreamedRows(MemoryBlocks(data.adjacency)), None, 3, effort=0.01).solve([Target()])
+    divide(Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
+    line(f"All loops of the search are compiled ({time.perf_counter() - start:.0f} s).")

@@ -1,0 +1,277 @@
+r"""The network of DMoN, its loss and its training, as functions on tensors.
+
+PyTorch is imported here: import this file only where it is needed.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import Tensor
+
+from equigraph.community.neural.dmon import self_loop_scale
+
+# Decay of the means of Adam.
+_SLOW, _FAST = 0.9, 0.999
+
+
+@dataclass(frozen=True)
+class TorchGraph:
+    """A graph as the model needs it: one sparse matrix and two vectors, for 2m, the sum of all degrees."""
+
+    weights: Tensor  # A / 2m, sparse; float32 then copes with weights of any scale
+    degrees: Tensor  # d / 2m; they sum to 1
+    scale: Tensor  # inverse square roots of the degrees of A + I
+    total: float  # 2m
+
+
+def torch_graph(adjacency: sparse.csr_array, *, dtype: torch.dtype, device: torch.device) -> TorchGraph:
+    """Copy a graph that has at least one edge to PyTorch."""
+    total = float(adjacency.sum(dtype=np.float64))
+    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / total
+    with warnings.catch_warnings():
+        # Said once per process by PyTorch itself; nothing that a caller could act on.
+        warnings.filterwarnings(
+            "ignore", message="Sparse CSR tensor support is in beta", category=UserWarning
+        )
+        weights = torch.sparse_csr_tensor(
+            torch.from_numpy(adjacency.indptr.copy()),
+            torch.from_numpy(adjacency.indices.copy()),
+            torch.from_numpy(adjacency.data.astype(np.float64) / total).to(dtype),
+            size=adjacency.shape,
+            check_invariants=False,
+        ).to(device)
+    return TorchGraph(
+        weights=weights,
+        degrees=torch.from_numpy(degrees[:, None]).to(device, dtype),
+        scale=torch.from_numpy(self_loop_scale(adjacency)).to(device, dtype),
+        total=total,
+    )
+
+
+class SymmetricProduct(torch.autograd.Function):
+    """``A @ Y`` for a constant symmetric sparse A; its gradient is again a product with A."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, columns: Tensor) -> Tensor:
+        """Return the product."""
+        ctx.matrix = matrix
+        return matrix @ columns
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[None, Tensor]:
+        """Return the gradient with respect to the columns."""
+        return None, SymmetricProduct.apply(ctx.matrix, gradients[0].contiguous())
+
+
+class QuadraticForm(torch.autograd.Function):
+    """``tr(C' A C)`` for a constant symmetric sparse A; ``A C`` is kept, so the gradient needs no product."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, columns: Tensor) -> Tensor:
+        """Return the trace."""
+        product = matrix @ columns
+        ctx.save_for_backward(product)
+        return (columns * product).sum()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *gradients: Any) -> tuple[None, Tensor]:
+        """Return the gradient with respect to the columns."""
+        (product,) = ctx.saved_tensors
+        return None, 2 * gradients[0] * product
+
+
+def soft_modularity(graph: TorchGraph, membership: Tensor, resolution: float = 1.0) -> Tensor:
+    r"""Return :math:`\mathrm{tr}(C^\top A C) / 2m - \gamma \|C^\top d\|^2 / (2m)^2`."""
+    expected = (membership * graph.degrees).sum(dim=0).square().sum()
+    return QuadraticForm.apply(graph.weights, membership) - resolution * expected
+
+
+def collapse_term(membership: Tensor) -> Tensor:
+    r"""Return :math:`\sqrt k / n \, \|\sum_i C_i\|_2 - 1`: 0 for equal soft sizes, at most sqrt(k) - 1."""
+    n_nodes, n_clusters = membership.shape
+    return membership.sum(dim=0).norm() * (n_clusters**0.5 / n_nodes) - 1
+
+
+def dmon_loss(graph: TorchGraph, membership: Tensor, *, null_model: str, collapse: float) -> Tensor:
+    """Return minus the soft modularity plus the weighted collapse term.
+
+    "google" counts the edges twice, as the published code does: half the modularity at resolution 1/2.
+    """
+    if null_model == "google":
+        cohesion = soft_modularity(graph, membership, resolution=0.5) / 2
+    else:
+        cohesion = soft_modularity(graph, membership)
+    return collapse * collapse_term(membership) - cohesion
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Weights of a graph convolution: a kernel (f x u), one skip weight and one bias per channel (u)."""
+
+    kernel: Tensor
+    skip: Tensor | None
+    bias: Tensor
+
+
+@dataclass(frozen=True)
+class Network:
+    """All weights: the layers, then the assignment head (u x k, k)."""
+
+    layers: tuple[Layer, ...]
+    head: Tensor
+    head_bias: Tensor
+
+    def tensors(self) -> list[Tensor]:
+        """Return everything that is trained."""
+        hidden = [w for layer in self.layers for w in (layer.kernel, layer.skip, layer.bias) if w is not None]
+        return [*hidden, self.head, self.head_bias]
+
+
+def new_network(
+    n_features: int,
+    hidden: Sequence[int],
+    n_clusters: int,
+    *,
+    skip: bool,
+    generator: torch.Generator,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Network:
+    """Draw the initial weights: all Glorot-uniform, as Keras does, but for an orthogonal head."""
+
+    def trained(drawn: Tensor) -> Tensor:
+        return drawn.to(dtype=dtype, device=device).requires_grad_()
+
+    layers = []
+    for n_inputs, width in zip([n_features, *hidden[:-1]], hidden, strict=True):
+        kernel = trained(_glorot((n_inputs, width), n_inputs + width, generator))
+        bias = trained(_glorot((width,), 2 * width, generator))
+        weight = trained(_glorot((width,), 2 * width, generator)) if skip else None
+        layers.append(Layer(kernel, weight, bias))
+    head = trained(_orthogonal(hidden[-1], n_clusters, generator))
+    return Network(tuple(layers), head, trained(torch.zeros(n_clusters)))
+
+
+def assign(
+    network: Network,
+    inputs: tuple[Tensor, Tensor],
+    graph: TorchGraph,
+    *,
+    dropout: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Return the soft assignment C, whose rows sum to 1, from node features and their average over neighbourhoods."""
+    first, *others = network.layers
+    # The average over neighbours and the kernel commute, so the first layer needs no product with the graph.
+    hidden = _activate(first, *(columns @ first.kernel for columns in inputs))
+    for layer in others:
+        own = hidden @ layer.kernel
+        hidden = _activate(layer, own, neighbourhood_average(graph, own))
+    logits = torch.addmm(network.head_bias, hidden, network.head)
+    if dropout > 0:
+        kept = torch.rand(logits.shape, generator=generator, dtype=torch.float32) >= dropout
+        logits = logits * kept.to(logits.device) / (1 - dropout)
+    return torch.softmax(logits, dim=1)
+
+
+def neighbourhood_average(graph: TorchGraph, columns: Tensor) -> Tensor:
+    """Return the product with the normalised graph with self-loops, through the one matrix that is stored."""
+    scaled = graph.scale * columns
+    return graph.scale * (graph.total * SymmetricProduct.apply(graph.weights, scaled) + scaled)
+
+
+def train(
+    network: Network,
+    inputs: tuple[Tensor, Tensor],
+    graph: TorchGraph,
+    *,
+    epochs: int,
+    learning_rate: float,
+    dropout: float,
+    null_model: str,
+    collapse: float,
+    generator: torch.Generator,
+    notify: Callable[[str, int, int, float], bool],
+) -> tuple[NDArray, list[float], str]:
+    """Train the network in place, on the whole graph at once; return C, the loss of every epoch and how it ended.
+
+    See `DMoN` for the options. A network that diverges has the last finite weights.
+    """
+    tensors = network.tensors()
+    optimizer = Adam(tensors, learning_rate)
+    history: list[float] = []
+    status = "max_iter"
+    finite = [tensor.detach().clone() for tensor in tensors]
+    # The caller may have switched gradients off, which is global.
+    with torch.enable_grad():
+        for epoch in range(1, epochs + 1):
+            membership = assign(network, inputs, graph, dropout=dropout, generator=generator)
+            loss = dmon_loss(graph, membership, null_model=null_model, collapse=collapse)
+            value = float(loss.detach())
+            if not math.isfinite(value):
+                status = "diverged"
+                break
+            finite = [tensor.detach().clone() for tensor in tensors]
+            optimizer.step(torch.autograd.grad(loss, tensors))
+            history.append(value)
+            if notify("training", epoch, epochs, value):
+                status = "stopped"
+                break
+    with torch.no_grad():
+        result = assign(network, inputs, graph)
+        if status == "diverged" or not bool(torch.isfinite(result).all()):
+            status = "diverged"
+            for tensor, kept in zip(tensors, finite, strict=True):
+                tensor.copy_(kept)
+            result = assign(network, inputs, graph)
+    return np.ascontiguousarray(result.cpu().numpy()), history, status
+
+
+class Adam:
+    """Adam with Keras' constants. PyTorch's own pulls in its compiler, seconds of import for ten lines."""
+
+    def __init__(self, tensors: Sequence[Tensor], learning_rate: float):
+        self.tensors = tensors
+        self.learning_rate = learning_rate
+        self.first = [torch.zeros_like(tensor) for tensor in tensors]
+        self.second = [torch.zeros_like(tensor) for tensor in tensors]
+        self.steps = 0
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        """Move against the gradients."""
+        self.steps += 1
+        slow, fast = 1 - _SLOW**self.steps, 1 - _FAST**self.steps
+        parts = zip(self.tensors, gradients, self.first, self.second, strict=True)
+        for tensor, gradient, first, second in parts:
+            first.lerp_(gradient, 1 - _SLOW)
+            second.lerp_(gradient.square(), 1 - _FAST)
+            tensor.addcdiv_(first / slow, (second / fast).sqrt() + 1e-7, value=-self.learning_rate)
+
+
+def _activate(layer: Layer, own: Tensor, average: Tensor) -> Tensor:
+    summed = average + layer.bias
+    return torch.selu(summed if layer.skip is None else torch.addcmul(summed, own, layer.skip))
+
+
+def _glorot(shape: tuple[int, ...], fans: int, generator: torch.Generator) -> Tensor:
+    bound = math.sqrt(6 / fans)
+    return (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * bound
+
+
+def _orthogonal(n_rows: int, n_columns: int, generator: torch.Generator) -> Tensor:
+    """Return a matrix with orthonormal columns (or rows, where it is wide), uniform among those."""
+    tall = (max(n_rows, n_columns), min(n_rows, n_columns))
+    Q, R = torch.linalg.qr(torch.randn(tall, generator=generator, dtype=torch.float64))
+    Q = Q * torch.where(R.diagonal() < 0, -1.0, 1.0)
+    return Q if n_rows >= n_columns else Q.T.contiguous()

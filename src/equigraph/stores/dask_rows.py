@@ -1,0 +1,360 @@
+"""Rows on the workers of a Dask cluster, and the client that reaches them.
+
+One actor per worker keeps a run of row blocks and the rows of every panel that belong to them. An actor rather than
+tasks and futures, because the state is large, changes in place at every step and must not move: a step is then one
+message of a few kilobytes to each worker, rows pass directly from worker to worker, and the scheduler learns nothing.
+What Dask does not do for actors, the recovery after a loss, is done here: the messages since the last checkpoint are
+small, so they are kept and sent again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph._utils.text import count
+from equigraph.exceptions import EquigraphError, ParameterError, SchedulerLostError, reason, require
+from equigraph.stores.block_files import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
+from equigraph.stores.blocks import BlockGraph, MemoryBlocks
+from equigraph.stores.rows import StreamedRows
+from equigraph.stores.threads import available_cores
+from equigraph.stores.worker import PURPOSE, PeerLost, RowOwners, RowWorker, packed
+
+# Seconds within which a scheduler must answer.
+TIMEOUT = 10.0
+# A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
+# the results, then do not depend on the number of workers.
+_LEAST_BLOCKS = 16
+# Seconds between two looks at whether the workers that we wait for still live.
+_LOOK = 1.0
+# Seconds until the scheduler has noticed that a worker is gone, and until a new one must have come if none is left.
+_NOTICE, _NEW_WORKER = 10.0, 60.0
+# A run that loses workers more often than this has another problem than bad luck.
+_MOST_LOSSES = 10
+# What a call may end with when the worker is gone: no connection, no such actor, or a task that nobody can run.
+_SIGNS_OF_LOSS = (OSError, RuntimeError, KeyError, CancelledError)
+
+
+@contextmanager
+def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any]:
+    """Give a connected client, and close at the end what was opened for it.
+
+    "dask" is the current client, or else so many workers of this machine, by default one per core; an address such as
+    "tcp://10.0.0.1:8786" is the scheduler there; a client is used as it is.
+    """
+    distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    if execution == "dask" and n_workers is None:
+        with suppress(ValueError):  # there is none
+            execution = distributed.Client.current()
+    if isinstance(execution, distributed.Client):
+        if execution.asynchronous:
+            raise ParameterError(
+                "An asynchronous Dask client cannot serve fit(), which waits for its results."
+            )
+        yield execution
+    elif execution == "dask":
+        with (
+            local_cluster(n_workers or available_cores()) as cluster,
+            distributed.Client(cluster, direct_to_workers=True, set_as_default=False) as client,
+        ):
+            yield client
+    else:
+        try:
+            client = distributed.Client(execution, timeout=TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ParameterError(
+                f"No Dask scheduler answers at {execution!r} ({error}): expected an address such as "
+                "'tcp://10.0.0.1:8786'."
+            ) from error
+        with client:
+            yield client
+
+
+def local_cluster(n_workers: int) -> Any:
+    """Return a cluster of worker processes of this machine, each with one thread, reachable from this machine only."""
+    distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        # Any port: a second cluster of this machine would find the usual one taken.
+        dashboard_address="127.0.0.1:0",
+        # A worker that is slow to end is nothing to tell; a lost one is dealt with.
+        silence_logs=logging.ERROR,
+    )
+
+
+class _WorkerLost(Exception):
+    """A worker is gone, and its rows with it."""
+
+
+class DaskRows:
+    """Panels and row blocks on the workers of a Dask cluster; a folder of blocks must be seen by all of them."""
+
+    def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array):
+        self._client, self._graph = client, graph
+        if isinstance(graph, BlockGraph):
+            self._cuts = graph.cuts
+            entries = np.linspace(0, 1, graph.n_blocks + 1)
+        else:
+            self._cuts = tuple(_memory_cuts(graph))
+            entries = graph.indptr[list(self._cuts)]
+        self._entries = entries
+        self._actors: list[Any] = []
+        self._addresses: list[str] = []
+        self._saved: dict[str, NDArray] = {}
+        self._log: list[tuple[str, Any]] = []
+        self.n_losses = 0
+        self._insist(lambda: None)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self._cuts[-1]
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return int(self._graph.n_entries if isinstance(self._graph, BlockGraph) else self._graph.nnz)
+
+    @property
+    def n_workers(self) -> int:
+        """Number of workers that have rows."""
+        return self._plan.n_workers
+
+    def place(self, name: str, panel: NDArray) -> None:
+        """Distribute the rows of a panel."""
+        self._do("place", (name, panel))
+
+    def collect(self, name: str) -> NDArray:
+        """Return a whole panel."""
+        return np.concatenate(self._do("collect", (name,)))
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call a function on the rows of every block."""
+        return _flat(self._do("each", (function, *arguments)))
+
+    def multiply(
+        self, source: str, target: str, then: Callable[..., Any] | None = None, *arguments: Any
+    ) -> list[Any]:
+        """Store A times a panel as another panel, and call a function on the rows of every block."""
+        return _flat(self._do("multiply", (source, target, then, *arguments)))
+
+    def walk(
+        self,
+        visit: Callable[..., None],
+        state: Sequence[NDArray],
+        *arguments: Any,
+        needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
+    ) -> Sequence[NDArray]:
+        """Visit the blocks in order: the state goes from worker to worker, by way of the caller.
+
+        After a loss the walk goes on where it was, with what the last worker that is done has left.
+        """
+        travelling = [packed(argument) for argument in arguments]
+        number = 0
+        while number < len(self._cuts) - 1:
+            state, number = self._insist(
+                lambda: self._walk_run(visit, state, travelling, needed, number)  # noqa: B023 - called at once
+            )
+        return state
+
+    def _walk_run(
+        self, visit: Any, state: Sequence[NDArray], arguments: list[Any], needed: Any, number: int
+    ) -> tuple[Sequence[NDArray], int]:
+        """Visit the blocks of one worker; return what they leave, and the number of the next block."""
+        worker = int(np.searchsorted(self._plan.runs, number, side="right")) - 1
+        try:
+            request = self._actors[worker].walk(visit, list(state), arguments, needed, number)
+        except RuntimeError as error:  # what an actor says whose worker is known to be gone
+            raise _WorkerLost from error
+        return self._wait([request])[0], self._plan.runs[worker + 1]
+
+    def gather(self, visit: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what a function of a block returns, for every block; the workers work at the same time."""
+        return _flat(self._do("gather", (visit, [packed(argument) for argument in arguments])))
+
+    def checkpoint(
+        self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
+    ) -> dict[str, NDArray]:
+        """Bring these panels here: after a loss the work goes on from them."""
+        saved = {name: self.collect(name) for name in names}
+        self._do("keep", ([*names, *(target for _, target in products)],))
+        self._saved = saved
+        self._log = [("multiply", (*product, None)) for product in products]
+        return saved
+
+    def without_workers(self) -> StreamedRows:
+        """Return a store of the same graph in this process, without a panel: for what is left to do."""
+        graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks(self._graph)
+        return StreamedRows(graph)
+
+    def facts(self) -> list[dict[str, int]]:
+        """Return process and bytes of every worker."""
+        return self._do("facts", ())
+
+    def close(self) -> None:
+        """Discard all panels on the workers."""
+        self._actors.clear()
+        self._saved.clear()
+        self._log.clear()
+
+    def _do(self, method: str, arguments: Any) -> list[Any]:
+        """Call a method on every worker; after a loss, restore the state and call again."""
+        result = self._insist(lambda: self._call(method, arguments))
+        # Questions change nothing, so they need not be asked again after a loss.
+        if method not in ("collect", "facts", "gather"):
+            self._log.append((method, arguments))
+        return result
+
+    def _insist(self, action: Callable[[], Any]) -> Any:
+        while True:
+            try:
+                # An actor talks through the current client of whoever first calls it.
+                with self._client.as_current():
+                    if not self._actors:
+                        self._restore()
+                    return action()
+            except _WorkerLost as loss:
+                self._forget()
+                self.n_losses += 1
+                if self.n_losses > _MOST_LOSSES:
+                    raise EquigraphError(
+                        f"Workers of the Dask cluster were lost {self.n_losses} times in one run, the last time by "
+                        f"{loss.__cause__!r}: look at their logs, they may be out of memory."
+                    ) from loss
+
+    def _restore(self) -> None:
+        self._build()
+        for name, panel in self._saved.items():
+            self._call("place", (name, panel))
+        for method, arguments in self._log:
+            self._call(method, arguments)
+
+    def _build(self) -> None:
+        """Give every living worker its run of blocks."""
+        threads = self._living_workers()
+        self._addresses = sorted(threads)[: len(self._cuts) - 1]
+        shares = np.linspace(self._entries[0], self._entries[-1], len(self._addresses) + 1)[1:-1]
+        runs = np.unique([0, *np.searchsorted(self._entries, shares).tolist(), len(self._cuts) - 1]).tolist()
+        self._plan = RowOwners(self._cuts, tuple(runs))
+        self._addresses = self._addresses[: self._plan.n_workers]
+        futures = [
+            self._client.submit(
+                RowWorker, self._plan, number, threads[address], actor=True, workers=[address], pure=False
+            )
+            for number, address in enumerate(self._addresses)
+        ]
+        self._actors = self._wait(futures)
+        self._wait([actor.meet(self._actors) for actor in self._actors])
+        if isinstance(self._graph, BlockGraph):
+            folder, graph = str(self._graph.folder.resolve()), self._graph
+            self._wait([actor.open(folder, graph.checks, graph.block_unit) for actor in self._actors])
+        else:
+            blocks = list(split_rows(self._graph, self._cuts))
+            self._wait(
+                [
+                    actor.hold(blocks[runs[number] : runs[number + 1]])
+                    for number, actor in enumerate(self._actors)
+                ]
+            )
+
+    def _call(self, method: str, arguments: Any) -> list[Any]:
+        try:
+            if method == "place":
+                name, panel = arguments
+                runs = [slice(*self._plan.rows(number)) for number in range(self.n_workers)]
+                requests = [
+                    actor.place(name, panel[rows]) for actor, rows in zip(self._actors, runs, strict=True)
+                ]
+            else:
+                requests = [getattr(actor, method)(*arguments) for actor in self._actors]
+        except RuntimeError as error:  # what an actor says whose worker is known to be gone
+            raise _WorkerLost from error
+        return self._wait(requests)
+
+    def _wait(self, requests: list[Any]) -> list[Any]:
+        results = []
+        for request in requests:
+            while True:
+                try:
+                    results.append(request.result(timeout=_LOOK))
+                    break
+                except TimeoutError as error:
+                    if self._lost():
+                        raise _WorkerLost from error
+                except EquigraphError:
+                    raise
+                except _SIGNS_OF_LOSS as error:
+                    self._raise_if_lost(error)
+                    raise
+        return results
+
+    def _raise_if_lost(self, error: Exception) -> None:
+        """Raise _WorkerLost if the error comes from the loss of a worker, which the scheduler may notice later."""
+        deadline = time.monotonic() + _NOTICE
+        while time.monotonic() < deadline:
+            if self._lost() or isinstance(error, PeerLost):
+                raise _WorkerLost from error
+            time.sleep(0.1)
+
+    def _lost(self) -> bool:
+        return not set(self._addresses) <= set(self._workers())
+
+    def _workers(self) -> dict[str, int]:
+        """Return the living workers and their threads, or raise an error if the scheduler is gone."""
+        try:
+            # Whoever connects again finds a scheduler that has forgotten the rows, so there is nothing to wait for.
+            if self._client.status != "running":
+                raise OSError("no connection")
+            return dict(self._client.nthreads())
+        except (OSError, RuntimeError, CancelledError, TimeoutError) as error:
+            raise SchedulerLostError(
+                f"The Dask scheduler is gone ({reason(error) or type(error).__name__}), and the rows on its workers "
+                "with it: start the cluster and the fit again; row blocks on disk are whole."
+            ) from None
+
+    def _forget(self) -> None:
+        """Stop the others from waiting for the lost worker, and discard their panels."""
+        living = set(self._workers())
+        for actor, address in zip(self._actors, self._addresses, strict=False):
+            if address in living:
+                try:
+                    actor.give_up().result(timeout=_LOOK)
+                except (TimeoutError, *_SIGNS_OF_LOSS):
+                    continue  # lost as well; whoever is left is found when the actors are built again
+        self._actors = []
+
+    def _living_workers(self) -> dict[str, int]:
+        deadline = time.monotonic() + _NEW_WORKER
+        while not (threads := self._workers()):
+            if time.monotonic() > deadline:
+                raise EquigraphError(
+                    f"The Dask cluster has had no worker for {_NEW_WORKER:.0f} seconds: start workers, or leave "
+                    f"execution out."
+                )
+            time.sleep(0.2)
+        return threads
+
+    def __repr__(self) -> str:
+        return f"DaskRows({count(self.n_nodes, 'node')}, {count(self.n_workers, 'worker')})"
+
+
+def _memory_cuts(adjacency: sparse.csr_array) -> list[int]:
+    size = adjacency.nnz * entry_bytes(adjacency) + 4 * adjacency.shape[0]
+    return block_cuts(
+        adjacency.indptr, entry_bytes(adjacency), block_bytes=min(BLOCK_BYTES, -(-size // _LEAST_BLOCKS) or 1)
+    )
+
+
+def _flat(parts: list[list[Any]]) -> list[Any]:
+    return [one for part in parts for one in part]
