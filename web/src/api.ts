@@ -1,11 +1,13 @@
 // The server: JSON in, JSON out, and events. A refusal is an Error with the sentence that the server said.
 
-import { t } from "./strings";
+import { lang, t } from "./strings";
 import type { Board, Drawn, Inspected, Job, Preview, Refusal, Source, StoredBoard, State, Why } from "./types";
 
+// Errors about a sheet and lists come in the language of the page.
 // Where no server answers, or another one, the sentence of the browser ("Failed to fetch") helps nobody.
 async function reach(path: string, options: RequestInit = {}): Promise<Response> {
-  const answer = await fetch(path, { credentials: "same-origin", ...options }).catch(() => null);
+  const headers = { "accept-language": lang(), ...options.headers };
+  const answer = await fetch(path, { credentials: "same-origin", ...options, headers }).catch(() => null);
   const said = answer?.headers.get("content-type")?.startsWith("application/json");
   if (!answer || !(answer.ok || said)) throw new Error(t.lost);
   if (!answer.ok) throw new Error(refusalWords(await answer.json()));

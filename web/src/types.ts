@@ -111,7 +111,7 @@ export interface Job {
   values: Values;
 }
 
-// Values of a refusal, by name: texts, numbers, or rules that contradict each other.
+// Values of a refusal, by name: texts, numbers, rules that contradict each other, or a sentence by language.
 export type Values = Record<string, any>;
 
 export interface Refusal {
@@ -154,11 +154,10 @@ export interface Preview {
   notes: Record<string, string>[]; // by language
 }
 
-export interface Inspected {
+export interface Inspected extends Partial<Refusal> {
   key: string;
   kind: "people" | "links" | "board";
   name: string;
-  error?: string;
   rows?: string[][];
   columns?: Column[];
   n_rows?: number;

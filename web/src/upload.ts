@@ -1,6 +1,6 @@
 // Opening people: a file, an example, or a board that is kept on this machine.
 
-import { api } from "./api";
+import { api, refusalWords } from "./api";
 import { dialog, h, newId, replace } from "./dom";
 import { lang, t } from "./strings";
 import type { Board, Column, Inspected, Preview } from "./types";
@@ -166,7 +166,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
     const page = h(
       "div",
       null,
-      main.error ? h("p", { class: "error" }, t.english(main.error)) : "",
+      main.error ? h("p", { class: "error" }, refusalWords({ ...main, error: main.error })) : "",
       field(t.fileHolds, holds),
       details,
       h(

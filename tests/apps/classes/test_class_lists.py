@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
+from equigraph.apps.classes import Division
 from equigraph.exceptions import InputError
 from tests.apps.classes.conftest import NASTY
 
@@ -88,6 +89,35 @@ def test_the_workbook_has_an_overview_and_a_sheet_per_class(lists, tmp_path):
         for row in people:
             here = ", ".join(lists.friends_here(row[1]))
             assert row[5] == here or (not here and row[5] in ("none", "no wish"))
+
+
+def test_lists_in_german(roster, tmp_path):
+    rules = eg.Rules(
+        apart=[("Ada", "Ben")], together=[("Ben", "Cem")], fixed={"Ada": 0}, sizes=(1, 3), friends=1
+    )
+    klasse = {"Klasse": ("4a", "4b", "4a", None)}
+    small = eg.Roster(
+        ("Ada", "Ben", "Cem", "Dora"), klasse, (("Ada", "Dora"), ("Dora", "Cem")), notes=roster.notes
+    )
+    division = Division(small, [0, 1, 1, 0], ["5a", "5b"], rules, {"Klasse": 1.0}, friends=1)
+    lists = division.lists_in("de")
+    assert lists.facts() == [
+        "1 von 2 Wünschen ist erfüllt: 1 von 2 Personen mit einem Wunsch hat jemanden davon in der Klasse.",
+        "4 von 5 Regeln gelten.",
+        "Ohne jemanden, den sie sich gewünscht haben: Dora (mit diesen Regeln geht es nicht besser).",
+        "Klasse: 1 4a und 0 bis 1 4b in einer Klasse.",
+    ]
+    paths = lists.save(tmp_path)
+    for path in (paths[0], paths[2]):  # a column of the sheet may be called as that of the classes is
+        assert eg.read_class_lists(path, small) == {"Ada": "5a", "Ben": "5b", "Cem": "5b", "Dora": "5a"}
+    sheets = cells(paths[0])
+    assert list(sheets) == ["Übersicht", "5a", "5b"]
+    found = {cell for rows in sheets.values() for row in rows for cell in row if cell}
+    found |= {re.sub(r"<[^>]*>", "", line) for line in paths[1].read_text("utf-8").splitlines()}
+    assert {"Ada und Ben sind in verschiedenen Klassen.", "Jede Klasse hat 1 bis 3 Personen."} <= found
+    text = " ".join(map(str, found)) + paths[2].read_text("utf-8")
+    assert not re.search(r"\b(Friends|Class|Rule|Holds|people|People|yes|nobody|guessed|wish)\b", text)
+    assert paths[2].read_text("utf-8").startswith("Klasse,Name,Klasse,Gewünschte in dieser Klasse,")
 
 
 def test_nothing_in_the_workbook_is_a_formula_or_a_link(nasty, tmp_path):

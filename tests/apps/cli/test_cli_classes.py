@@ -60,6 +60,25 @@ def test_the_way_of_a_teacher_is_one_command(made):
     assert openpyxl.load_workbook(out / "classes.xlsx").sheetnames == ["Overview", "5a", "5b", "5c"]
 
 
+def test_lists_notes_and_questions_in_german(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Name;Freund;Infos\nAda;Ben;Cem\nBen;keine;Ada\nCem;Dora;Ben\nDora;Cem;Ada\n")
+    asked = run("classes", str(path), "-k", "2", "--language", "de")
+    assert asked.exit_code == 2
+    assert "Spalte C, „Infos“, nennt Personen („Cem“, „Ada“ und „Ben“)" in asked.stderr
+    assert '--columns "Infos=not_with" oder --columns "Infos=together_with"' in asked.stderr
+    options = ["-o", str(tmp_path / "out"), "--language", "de", "--effort", "0.1", "--columns", "Infos=none"]
+    made = run("classes", str(path), "-k", "2", *options)
+    assert made.exit_code == 0, made.stderr
+    assert "Zellen, die niemanden nennen, gelten als leer: „keine“ (1)." in made.stdout
+    assert (tmp_path / "out" / "classes.csv").read_text("utf-8").startswith("Klasse,Name,")
+    page = (tmp_path / "out" / "classes.html").read_text("utf-8")
+    assert '<html lang="de">' in page
+    assert "<h1>Klassen</h1>" in page
+    assert "Klasse 1" in page
+    assert run("check", str(tmp_path / "out")).exit_code == 0
+
+
 def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path):
     # In classes of three nobody but friends has a friend, and all friends are of one gender.
     path = tmp_path / "trios.csv"

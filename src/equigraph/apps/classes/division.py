@@ -14,6 +14,7 @@ from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
 from equigraph.apps.classes.lists import ClassLists, check_class_names, natural_order
 from equigraph.apps.classes.measure import best_movers
+from equigraph.apps.classes.messages import say
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
@@ -90,14 +91,19 @@ class Division:
     @cached_property
     def lists(self) -> ClassLists:
         """The class lists: what people print and edit."""
+        return self.lists_in("en")
+
+    def lists_in(self, language: str) -> ClassLists:
+        """Return the class lists in a language."""
         broken = {violation.rule for violation in self.violations}
-        rules = [(rule_sentence(rule, self.class_names), rule not in broken) for rule in self.rules.items]
+        sentences = [(rule_sentence(rule, self.class_names, language), rule) for rule in self.rules.items]
         return ClassLists(
             self.roster,
             self.labels,
             self.class_names,
-            rules=rules,
-            scores=[*self.friend_facts(), *self.spread(), *self.notes],
+            rules=[(sentence, rule not in broken) for sentence, rule in sentences],
+            scores=[*self.friend_facts(language), *self.spread(language), *self.notes],
+            language=language,
         )
 
     @cached_property
@@ -128,34 +134,24 @@ class Division:
         """People who wished for friends and have none of them in class."""
         return tuple(name for name in self.roster.people if self._placed.is_friendless(name))
 
-    def friend_facts(self) -> list[str]:
+    def friend_facts(self, language: str = "en") -> list[str]:
         """Say who has none of those they wished for in class, and whether more could have one."""
-        if not self.friends:
-            return []
-        facts = self._several_friends()
-        if not self.friendless:
-            return facts
-        sure = "more cannot, within these rules" if self.proven else "whether more could is not proven"
-        return [*facts, f"Without a friend they wished for: {listed(self.friendless)} ({sure})."]
+        facts = self._several_friends(language) if self.friends > 1 else []
+        if self.friends and self.friendless:
+            facts.append(say(language, "friendless", names=self.friendless, proven=self.proven))
+        return facts
 
-    def _several_friends(self) -> list[str]:
+    def _several_friends(self, language: str) -> list[str]:
         """Say how many people have the number of friends that was asked for, and how many have fewer."""
-        if self.friends < 2:
-            return []
         lists, wishing = self._placed, [name for name in self.roster.people if self.roster.friends_of(name)]
         kept = [min(len(lists.friends_here(name)), self.friends) for name in wishing]
         enough = sum(
             number >= min(self.friends, len(self.roster.friends_of(name)))
             for name, number in zip(wishing, kept, strict=True)
         )
-        fewer = [
-            f"{sum(number == some for number in kept)} have {some}"
-            for some in range(self.friends, -1, -1)
-            if some in kept
-        ]
+        fewer = [(some, kept.count(some)) for some in range(self.friends, -1, -1) if some in kept]
         return [
-            f"{enough} of {count(len(wishing), 'person', 'people')} with a wish have {self.friends} friends they "
-            f"wished for, or all of them ({listed(fewer)}; whether more could is not proven)."
+            say(language, "several_friends", enough=enough, n=len(wishing), friends=self.friends, kept=fewer)
         ]
 
     @property
@@ -173,16 +169,17 @@ class Division:
             if len(set(column[known])) > 1
         }
 
-    def spread(self) -> list[str]:
+    def spread(self, language: str = "en") -> list[str]:
         """Say how many people with each value of an attribute a class has."""
         sentences = []
         for attribute in self.attributes:
             column = self.columns[attribute]
             values = sorted(set(column) - {None, UNMARKED}, key=natural_order)
             if len(values) <= _MOST_VALUES:
-                of = " of" if is_binned(self.roster, attribute) else ""
-                ranges = [f"{_range(self._counts(column, value))}{of} {value}" for value in values]
-                sentences.append(f"{attribute}: {listed(ranges)} in a class.")
+                counts = [(self._counts(column, value).tolist(), value) for value in values]
+                ranges = [(min(found), max(found), value) for found, value in counts]
+                binned = is_binned(self.roster, attribute)
+                sentences.append(say(language, "spread", attribute=attribute, ranges=ranges, binned=binned))
         return sentences
 
     def _counts(self, column: NDArray, value: str) -> NDArray[np.intp]:
@@ -340,7 +337,3 @@ def _changed_counts(before: Division, after: Division, attribute: str) -> str:
             changed.append(f"{value} {listed(now)} (before: {listed(was)})")
     more = f" and {count(len(changed) - _MOST_VALUES, 'more value')}" if len(changed) > _MOST_VALUES else ""
     return ", ".join(changed[:_MOST_VALUES]) + more
-
-
-def _range(counts: NDArray) -> str:
-    return f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import string
@@ -13,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from equigraph._utils.text import count
+from equigraph._utils.files import atomic_path
+from equigraph._utils.records import harmless
+from equigraph._utils.text import count, shown
+from equigraph.apps.classes.messages import check_language, say, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import folded
-from equigraph.exceptions import RosterError
+from equigraph.exceptions import ParameterError, RosterError
 
 MAX_CLASS_NAME = 60
 
@@ -45,6 +49,8 @@ class ClassLists:
         Date to print below it.
     by_surname : bool, default=False
         Whether the people of a class are sorted by their last word, and not in the order of the roster.
+    language : {"en", "de"}, default="en"
+        Language of headings and notes; `rules` and `scores` are written as they are.
 
     Examples
     --------
@@ -66,9 +72,11 @@ class ClassLists:
     title: str = "Classes"
     date: str = ""
     by_surname: bool = False
+    language: str = "en"
     _place: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         labels, names = self._named() if isinstance(self.labels, Mapping) else self._numbered()
         rules = tuple((str(sentence), bool(holds)) for sentence, holds in self.rules)
         scores = (self.scores,) if isinstance(self.scores, str) else tuple(map(str, self.scores))
@@ -159,16 +167,31 @@ class ClassLists:
             kept = sum(len(self.friends_here(name)) for name in people)
             wishing = [name for name in people if self.roster.friends_of(name)]
             served = sum(not self.is_friendless(name) for name in wishing)
-            are, have = ("is" if kept == 1 else "are"), ("has" if served == 1 else "have")
             facts.append(
-                f"{kept} of {count(len(wishes), 'wish', 'wishes')} {are} kept: {served} of "
-                f"{count(len(wishing), 'person', 'people')} with a wish {have} a friend in class."
+                self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=len(wishing))
             )
         if self.rules:
             holding = sum(holds for _, holds in self.rules)
-            verb = "holds" if holding == 1 else "hold"
-            facts.append(f"{holding} of {count(len(self.rules), 'rule')} {verb}.")
+            facts.append(self.say("rules_hold", holding=holding, n=len(self.rules)))
         return [*facts, *self.scores]
+
+    def say(self, kind: str, **values: Any) -> str:
+        """Return a sentence in the language of the lists."""
+        return say(self.language, kind, **values)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """Headings in the language of the lists."""
+        return words(self.language)
+
+    def size_line(self) -> str:
+        """Say how many people and classes there are, and the date."""
+        n = len(self.roster.people)
+        return self.say("people_in_classes", n=n, n_classes=self.n_classes, date=self.date)
+
+    def notes(self) -> list[str]:
+        """Return how the sheet was read, in the language of the lists."""
+        return [note.texts()[self.language] for note in self.roster.notes]
 
     def chosen(self, attributes: Sequence[str] | None) -> list[str]:
         """Return the attributes to show: all with None, else those that are named."""
@@ -231,9 +254,32 @@ class ClassLists:
             Write what Excel opens by a double click: with a byte order mark, and with semicolons, or the separator
             that is given (``","`` where Excel speaks English).
         """
-        from equigraph.apps.classes.table import write_table
+        separator = {True: ";", False: ","}[excel] if isinstance(excel, bool) else excel
+        if separator not in (",", ";", "\t"):
+            raise ParameterError(f"excel={excel!r}: expected True, False, or a separator: ',', ';' or a tab.")
+        encoding, line_end = ("utf-8-sig", "\r\n") if excel else ("utf-8", "\n")
+        with atomic_path(path) as partial, partial.open("w", encoding=encoding, newline="") as stream:
+            writer = csv.writer(stream, delimiter=separator, lineterminator=line_end)
+            for row in self._rows(self.chosen(attributes)):
+                writer.writerow([harmless(shown(cell)) for cell in row])
 
-        write_table(self, path, self.chosen(attributes), excel)
+    def _rows(self, attributes: list[str]) -> list[list[str]]:
+        """Return the header and one row per person, class by class."""
+        words = self.words
+        rows = [[words["class"], words["name"], *attributes, words["here"], words["elsewhere"]]]
+        for number, class_name in enumerate(self.class_names):
+            for name in self.members(number):
+                values = [self.value(name, attribute) for attribute in attributes]
+                rows.append([class_name, name, *values, self.here_text(name), self.elsewhere_text(name)])
+        return rows
+
+    def here_text(self, name: str) -> str:
+        """Return the friends of a person in the same class, for a cell."""
+        return ", ".join(self.friends_here(name))
+
+    def elsewhere_text(self, name: str) -> str:
+        """Return the friends of a person in other classes, for a cell."""
+        return ", ".join(f"{other} ({where})" for other, where in self.friends_elsewhere(name))
 
     def save(self, folder: str | os.PathLike[str], *, excel: bool | str = False) -> list[Path]:
         """Write classes.xlsx, classes.html and classes.csv into a folder, and return their paths."""

@@ -8,9 +8,7 @@ from typing import Any
 
 from equigraph._utils.files import write_text
 from equigraph._utils.templates import render
-from equigraph._utils.text import count
 from equigraph.apps.classes.lists import ClassLists
-from equigraph.apps.classes.table import NAME, elsewhere_text, friends_text
 from equigraph.apps.classes.workbook import countable, no_friend
 
 _MAX_ATTRIBUTES = 4
@@ -33,12 +31,13 @@ def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list
         friends=friends,
         attributes=shown,
         left_out=attributes[len(shown) :],
-        n_people=count(len(lists.roster.people), "person", "people"),
-        n_classes=count(lists.n_classes, "class", "classes"),
+        language=lists.language,
+        words=lists.words,
+        size_line=lists.size_line(),
         facts=lists.facts(),
         rules=lists.rules,
-        notes=lists.roster.notes,
-        overview=[*counted, *(f"{attribute}, mean" for attribute in means)],
+        notes=lists.notes(),
+        overview=[*counted, *(f"{attribute}, {lists.words['mean']}" for attribute in means)],
         means=means,
         classes=[_class(lists, number, shown, counted, friends) for number in range(lists.n_classes)],
     )
@@ -53,7 +52,7 @@ def _class(
     means = {attribute: lists.mean(number, attribute) for attribute in attributes}
     return {
         "name": lists.class_names[number],
-        "size": count(len(members), "person", "people"),
+        "size": lists.say("people", n=len(members)),
         "letters": f"{_letter_size(lists, members, attributes, friends):g}",
         "alone": [member for member in members if lists.is_friendless(member)],
         "counts": {attribute: _counts(lists, number, attribute, counted[attribute]) for attribute in counted},
@@ -75,15 +74,16 @@ def _class(
 def _counts(lists: ClassLists, number: int, attribute: str, values: list[str]) -> list[str]:
     """Return how many people of a class have each value, such as "13 f" and "13 m"."""
     counts = lists.counts(number, attribute)
-    return [f"{counts[value]} {value or 'blank'}" for value in values if value or counts[value]]
+    blank = lists.words["blank"]
+    return [f"{counts[value]} {value or blank}" for value in values if value or counts[value]]
 
 
 def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[str], friends: bool) -> float:
     """Return the largest letters with which the table of a class stays on one sheet of paper, as far as any do."""
     texts = [[name, *(lists.value(name, attribute) for attribute in attributes)] for name in members]
-    heads = [NAME, *attributes]
+    heads = [lists.words["name"], *attributes]
     fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
-    named = [(friends_text(lists, name), elsewhere_text(lists, name)) for name in members] if friends else []
+    named = [(lists.here_text(name), lists.elsewhere_text(name)) for name in members] if friends else []
     # A browser parts the width that is left by the longest text of each column.
     longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
     share = longest[0] / sum(longest)

@@ -55,6 +55,7 @@ def save_division(
     excel: bool | str = False,
     title: str = "Classes",
     force: bool = False,
+    language: str = "en",
 ) -> list[Path]:
     """Write the lists of a division and its alternatives, and what `load_division` reads.
 
@@ -70,6 +71,8 @@ def save_division(
         Headline of the lists.
     force : bool
         Whether files that others wrote, or that were edited, may be replaced.
+    language : {"en", "de"}
+        Language of the lists.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def save_division(
         The files.
     """
     with OutputFolder(folder) as out:
-        return write_division(division, out, excel=excel, title=title, force=force)
+        return write_division(division, out, excel=excel, title=title, force=force, language=language)
 
 
 def write_division(
@@ -91,13 +94,15 @@ def write_division(
     door: bool = False,
     by_surname: bool = False,
     date: str = "",
+    language: str = "en",
 ) -> list[Path]:
     """Write a division into a folder that is locked already; see `save_division`."""
 
     def write_lists(folder: Path) -> None:
         for number, one in enumerate((division, *division.others)):
-            headline = title if number == 0 else f"{title}, alternative {number + 1}"
-            lists = replace(one.lists, title=headline, date=date, by_surname=by_surname)
+            lists = one.lists_in(language)
+            headline = title if number == 0 else f"{title}, {lists.words['alternative']} {number + 1}"
+            lists = replace(lists, title=headline, date=date, by_surname=by_surname)
             lists.to_xlsx(folder / list_name(LISTS[0], number))
             lists.to_html(folder / list_name(LISTS[1], number))
             lists.to_csv(folder / list_name(LISTS[2], number), excel=excel)

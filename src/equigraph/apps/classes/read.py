@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from equigraph._utils.records import as_given
+from equigraph.apps.classes.messages import LANGUAGES, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.nearest import nearest
 from equigraph.apps.classes.roster.people import same
@@ -13,7 +14,6 @@ from equigraph.apps.classes.roster.read import read_bytes
 from equigraph.apps.classes.roster.sheet import Sheet, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, Workbook
-from equigraph.apps.classes.table import CLASS, NAME
 from equigraph.exceptions import RosterError
 
 _DEPTH = 20
@@ -65,7 +65,7 @@ def read_class_lists(
     ]
     if not sheets:
         raise RosterError(
-            f"{path.name} has no column {NAME!r}: expected a file that was made of class lists."
+            f"{path.name} has no column {words('en')['name']!r}: expected a file that was made of class lists."
         )
     for name, sheet, row in sheets:
         _read_sheet(name, sheet, row, roster, known, found)
@@ -88,12 +88,13 @@ def _sheets(path: Path, encoding: str | None) -> list[tuple[str, Sheet]]:
 def _header(sheet: Sheet) -> int | None:
     """Return the row that has the header of the names."""
     rows = enumerate(sheet.rows[:_DEPTH])
-    return next((row for row, cells in rows if _column(cells, NAME) is not None), None)
+    return next((row for row, cells in rows if _column(cells, "name") is not None), None)
 
 
-def _column(cells: list[str], header: str) -> int | None:
-    places = [place for place, cell in enumerate(cells) if same(cell) == same(header)]
-    return places[0] if places else None
+def _column(cells: list[str], heading: str) -> int | None:
+    """Return the first column with a heading, in whatever language the lists are."""
+    headings = {same(words(language)[heading]) for language in LANGUAGES}
+    return next((place for place, cell in enumerate(cells) if same(cell) in headings), None)
 
 
 def _read_sheet(
@@ -105,15 +106,16 @@ def _read_sheet(
     found: dict[str, tuple[str, str]],
 ) -> None:
     heads = sheet.rows[header]
-    names, classes = (_column(heads, one) for one in (NAME, CLASS))
+    names = _column(heads, "name")
     assert names is not None
+    # On the sheet of a class, with its title above the header, a column behind the name is one of the roster.
+    classes = _column(heads if header == 0 else heads[:names], "class")
     title = tidy(sheet.cell(0, 0)) if header > 0 else ""
     for row in range(header + 1, len(sheet.rows)):
         text = as_given(tidy(sheet.cell(row, names)))
         if not text:
             if (row, names) in sheet.broken:
-                reason = sheet.broken[row, names]
-                raise RosterError(f"{sheet.where(row, names)}: {reason}, so there is no name: write it.")
+                raise sheet.why_broken(row, names)
             continue  # what is left of somebody who was moved; whoever is lost is missed at the end
         name = _person(sheet, row, names, text, roster, known)
         label = as_given(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from equigraph._utils.text import count
+from equigraph.apps.classes.messages import say
 from equigraph.exceptions import ConflictError
 from equigraph.rules import Rule, Words
 
 
-def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
+def rule_sentence(rule: Rule, class_names: Sequence[str], language: str = "en") -> str:
     """Say a rule in a sentence about people and classes.
 
     >>> from equigraph.rules import Apart, Fixed, Sizes
@@ -19,8 +20,12 @@ def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
     'Every class has 25 to 27 people.'
     >>> rule_sentence(Fixed("Finn", 1), ["5a", "5b"])
     'Finn is in 5b.'
+    >>> rule_sentence(Sizes(((25, 27),)), ["5a", "5b"], "de")
+    'Jede Klasse hat 25 bis 27 Personen.'
     """
-    return rule.sentence(school_words(class_names))
+    if language == "en":
+        return rule.sentence(school_words(class_names))
+    return say(language, f"rule_{rule.keyword}", rule=rule, classes=class_names)
 
 
 def school_words(class_names: Sequence[str]) -> Words:

@@ -9,12 +9,9 @@ from typing import Any
 
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import harmless
-from equigraph._utils.text import count, shown
+from equigraph._utils.text import shown
 from equigraph.apps.classes.lists import ClassLists
-from equigraph.apps.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
 
-OVERVIEW = "Overview"
-NUMBER = "No."
 _FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
 _MAX_SHEET_NAME = 31
 _MAX_VALUES = 8  # an attribute with more values, such as a village, is not counted in the overview
@@ -47,22 +44,23 @@ def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: 
     with atomic_path(path) as partial:
         book = xlsxwriter.Workbook(str(partial), _OPTIONS)
         formats = _Formats(book)
-        names = sheet_names(lists.class_names)
-        _write_overview(_Page(book.add_worksheet(OVERVIEW), formats), lists, attributes)
+        overview, *names = sheet_names((lists.words["overview"], *lists.class_names))
+        footer = f"&L&A&R{lists.words['page']}"
+        _write_overview(_Page(book.add_worksheet(overview), formats, footer), lists, attributes)
         for number, name in enumerate(names):
-            _write_class(_Page(book.add_worksheet(name), formats), lists, number, attributes)
+            _write_class(_Page(book.add_worksheet(name), formats, footer), lists, number, attributes)
         book.close()
 
 
-def sheet_names(class_names: tuple[str, ...]) -> list[str]:
-    """Return a name for the sheet of each class that spreadsheet programs allow, all different.
+def sheet_names(titles: tuple[str, ...]) -> list[str]:
+    """Return a name for each sheet that spreadsheet programs allow, all different.
 
-    >>> sheet_names(("5/6 a", "5:6 a", "Overview"))
-    ['5-6 a', '5-6 a (2)', 'Overview (2)']
+    >>> sheet_names(("Overview", "5/6 a", "5:6 a", "Overview"))
+    ['Overview', '5-6 a', '5-6 a (2)', 'Overview (2)']
     """
-    taken, names = {OVERVIEW.casefold(), "history"}, []
-    for class_name in class_names:
-        base = _FORBIDDEN.sub("-", shown(class_name)).strip("' ") or "Class"
+    taken, names = {"history"}, []
+    for title in titles:
+        base = _FORBIDDEN.sub("-", shown(title)).strip("' ") or "-"
         name, turn = base[:_MAX_SHEET_NAME], 1
         while name.casefold() in taken:
             turn += 1
@@ -89,13 +87,13 @@ class _Formats:
 class _Page:
     """One sheet, written cell by cell as text or number."""
 
-    def __init__(self, sheet: Any, formats: _Formats) -> None:
+    def __init__(self, sheet: Any, formats: _Formats, footer: str) -> None:
         self.sheet = sheet
         self._formats = formats
         sheet.hide_gridlines(1)
         sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
         sheet.fit_to_pages(1, 0)
-        sheet.set_footer("&L&A&RPage &P of &N")
+        sheet.set_footer(footer)
 
     def put(self, row: int, column: int, value: str | int, how: str = "plain") -> None:
         if isinstance(value, int):
@@ -112,9 +110,7 @@ class _Page:
 
 def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
     page.put(0, 0, lists.title, "title")
-    people = count(len(lists.roster.people), "person", "people")
-    date = f", {lists.date}" if lists.date else ""
-    page.put(1, 0, f"{people} in {count(lists.n_classes, 'class', 'classes')}{date}", "muted")
+    page.put(1, 0, lists.size_line(), "muted")
     row = 3
     for fact in lists.facts():
         page.put(row, 0, fact)
@@ -122,9 +118,9 @@ def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> No
     row = _write_sizes(page, lists, attributes, row + 1)
     row = _write_rules(page, lists, row + 1)
     if lists.roster.notes:
-        page.put(row + 1, 0, "How the sheet was read", "heading")
-        for i, note in enumerate(lists.roster.notes):
-            page.put(row + 2 + i, 0, str(note), "muted")
+        page.put(row + 1, 0, lists.words["notes"], "heading")
+        for i, note in enumerate(lists.notes()):
+            page.put(row + 2 + i, 0, note, "muted")
     page.sheet.set_column(0, 0, _width(lists.class_names, 12))
     page.sheet.set_landscape()
 
@@ -132,14 +128,15 @@ def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> No
 def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str], row: int) -> int:
     """Write one row per class: how many people, how many of each value, and how many without a friend."""
     counted = {attribute: values for attribute in attributes if (values := countable(lists, attribute))}
-    heads = ["People"]
+    words = lists.words
+    heads = [words["people"]]
     for attribute, values in counted.items():
         page.put(row, 1 + len(heads), attribute, "over")
-        heads += [value or "blank" for value in values]
+        heads += [value or words["blank"] for value in values]
     numeric = [a for a in attributes if a not in counted and lists.mean(0, a) is not None]
-    heads += [f"{attribute}, mean" for attribute in numeric]
-    page.put(row + 1, 0, "Class", "head")
-    page.put_row(row + 1, [*heads, "without a friend"], "count head", start=1)
+    heads += [f"{attribute}, {words['mean']}" for attribute in numeric]
+    page.put(row + 1, 0, words["class"], "head")
+    page.put_row(row + 1, [*heads, words["alone"]], "count head", start=1)
     for column, head in enumerate(heads, start=1):
         page.sheet.set_column(column, column, _width([head], 10))
     page.sheet.set_column(len(heads) + 1, len(heads) + 1, 17)
@@ -169,11 +166,13 @@ def countable(lists: ClassLists, attribute: str) -> list[str]:
 def _write_rules(page: _Page, lists: ClassLists, row: int) -> int:
     if not lists.rules:
         return row
-    page.put(row, 0, "Rules", "heading")
-    page.put(row + 1, 0, "Holds", "count head")
-    page.put(row + 1, 1, "Rule", "over")
+    words = lists.words
+    page.put(row, 0, words["rules"], "heading")
+    page.put(row + 1, 0, words["holds"], "count head")
+    page.put(row + 1, 1, words["rule"], "over")
     for i, (sentence, holds) in enumerate(lists.rules):
-        page.put(row + 2 + i, 0, "yes" if holds else "NO", "yes" if holds else "no")
+        how = "yes" if holds else "no"
+        page.put(row + 2 + i, 0, words[how], how)
         page.put(row + 2 + i, 1, sentence)
     return row + 2 + len(lists.rules)
 
@@ -181,11 +180,12 @@ def _write_rules(page: _Page, lists: ClassLists, row: int) -> int:
 def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[str]) -> None:
     members = lists.members(number)
     page.put(0, 0, lists.class_names[number], "title")
-    page.put(1, 0, count(len(members), "person", "people"), "muted")
-    heads = [NAME, *attributes, FRIENDS, ELSEWHERE]
+    page.put(1, 0, lists.say("people", n=len(members)), "muted")
+    words = lists.words
+    heads = [words["name"], *attributes, words["here"], words["elsewhere"]]
     rows = [_cells(lists, name, attributes) for name in members]
     widths = [_width([head, *(row[j] for row in rows)], _NARROW) for j, head in enumerate(heads)]
-    page.put(_HEAD, 0, NUMBER, "count head")
+    page.put(_HEAD, 0, words["number"], "count head")
     page.put_row(_HEAD, heads, "head", start=1)
     for i, (name, cells) in enumerate(zip(members, rows, strict=True)):
         row = _HEAD + 1 + i
@@ -206,12 +206,12 @@ def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[s
 
 def _cells(lists: ClassLists, name: str, attributes: list[str]) -> list[str]:
     values = [lists.value(name, attribute) for attribute in attributes]
-    return [name, *values, friends_text(lists, name) or no_friend(lists, name), elsewhere_text(lists, name)]
+    return [name, *values, lists.here_text(name) or no_friend(lists, name), lists.elsewhere_text(name)]
 
 
 def no_friend(lists: ClassLists, name: str) -> str:
     """Say why a person has no friend in class."""
-    return "none" if lists.is_friendless(name) else "no wish"
+    return lists.words["none" if lists.is_friendless(name) else "no_wish"]
 
 
 def _width(texts: Sequence[str], least: int) -> int:

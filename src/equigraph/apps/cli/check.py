@@ -10,7 +10,7 @@ import click
 
 from equigraph._utils.text import count, listed
 from equigraph.apps.cli import options
-from equigraph.apps.cli.classes import print_classes, sheet_options, sheet_settings
+from equigraph.apps.cli.classes import LANGUAGE, print_classes, sheet_options, sheet_settings
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
 from equigraph.apps.cli.options import Command, Settings, option, whole
 from equigraph.apps.cli.refine import read_labels
@@ -32,6 +32,7 @@ BROKEN = 1
     "The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
 )
 @sheet_options
+@LANGUAGE
 @option("--encoding TEXT", "Encoding of an edited text file.  [default: guessed]")
 @option("--force", "Replace what is in the folder of -o.")
 @options.quiet("Print nothing; the exit code tells.")
@@ -57,6 +58,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
 def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check class lists; return whether a rule is broken."""
     from equigraph.apps.classes import load_division, read_class_lists
+    from equigraph.apps.classes.messages import speaking, words
     from equigraph.apps.classes.persistence import LISTS, save_division
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.classes.update import with_people
@@ -67,7 +69,8 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     by_hand = before
     quiet = settings["quiet"]
     if settings["people"] is not None:
-        roster = read_roster(settings["people"], **sheet_settings(settings), wishes=before.roster.wishes)
+        with speaking(settings["language"]):
+            roster = read_roster(settings["people"], **sheet_settings(settings), wishes=before.roster.wishes)
         bins = {name: number for name, number in before.roster.bins.items() if name in roster.attributes}
         after = with_people(after, replace(roster, bins=bins))
         was = dict(zip(before.roster.people, before.labels.tolist(), strict=True))
@@ -84,7 +87,9 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     if not quiet:
         _tell_repair(after, repaired)
     if settings["output"] is not None:
-        save_division(repaired, settings["output"], force=settings["force"])
+        language = settings["language"]
+        title = words(language)["title"]
+        save_division(repaired, settings["output"], title=title, force=settings["force"], language=language)
         if not quiet:
             line(f"Wrote {', '.join(LISTS)} to {settings['output']}.")
     elif not quiet:

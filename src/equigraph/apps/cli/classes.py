@@ -50,6 +50,14 @@ sheet_options = together(
 )
 
 
+LANGUAGE = option(
+    "--language",
+    "Language of the lists, and of notes, questions and errors about the sheet.",
+    type=click.Choice(["en", "de"]),
+    default="en",
+)
+
+
 def sheet_settings(settings: Settings) -> Settings:
     """Return the options of a sheet as `read_roster` takes them."""
     columns, names = {}, {}
@@ -122,7 +130,8 @@ def attribute_bins(texts: tuple[str, ...]) -> dict[str, int] | None:
 @option("--door", "Write door.html too: names only, to hang up.")
 @option("--by-surname", "Sort the lists by surname, and not as the sheet does.")
 @option("--date TEXT", "Date to print on the lists.", default="", show_default=False)
-@option("--title", "Headline of the lists.", default="Classes")
+@option("--title TEXT", "Headline of the lists.  [default: Classes]")
+@LANGUAGE
 @option("--effort", "Length of the search.", type=click.FloatRange(min=0), default=1.0)
 @options.seed()
 @option("--force", "Replace lists that were edited, or that another run wrote.")
@@ -135,6 +144,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
     and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
     """
+    from equigraph.apps.classes.messages import words
     from equigraph.apps.classes.persistence import files_of, write_division
 
     run = Run(ctx, settings)
@@ -147,8 +157,9 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
                 division,
                 out,
                 excel=_SEPARATORS.get(settings["excel"], False),
+                title=settings["title"] or words(settings["language"])["title"],
                 run=run.identity,
-                **{name: settings[name] for name in ("title", "force", "door", "by_surname", "date")},
+                **{name: settings[name] for name in ("force", "door", "by_surname", "date", "language")},
             )
     run.report_stop("these are the best classes until then")
     if settings["as_json"]:
@@ -163,30 +174,32 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
 def _divide(sheet: str, run: Run) -> Any:
     from equigraph.apps.classes import divide
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
+    from equigraph.apps.classes.messages import speaking
     from equigraph.apps.classes.roster import read_roster
     from equigraph.rules import Rules
 
     settings = run.settings
-    roster = read_roster(
-        sheet,
-        **sheet_settings(settings),
-        encoding=settings["encoding"],
-        wishes=settings["wishes"],
-        bins=attribute_bins(settings["bins"]),
-    )
+    with speaking(settings["language"]):
+        roster = read_roster(
+            sheet,
+            **sheet_settings(settings),
+            encoding=settings["encoding"],
+            wishes=settings["wishes"],
+            bins=attribute_bins(settings["bins"]),
+        )
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
         chosen = chosen_attributes(roster, attributes, settings["n_classes"])
         line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
         for note in roster.notes:
             if note.kind != "column":
-                line(f"  {note}")
+                line(f"  {note.texts()[settings['language']]}")
         line()
     with run.callbacks() as callbacks:
         return divide(
             roster,
             settings["n_classes"],
-            names=None if settings["names"] is None else names_in(settings["names"]),
+            names=_class_names(roster, settings),
             sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
             attributes=attributes,
             rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
@@ -194,6 +207,19 @@ def _divide(sheet: str, run: Run) -> Any:
             callbacks=callbacks,
             **{name: settings[name] for name in ("friends", "evenness", "alternatives", "effort")},
         )
+
+
+def _class_names(roster: Any, settings: Settings) -> list[str] | None:
+    """Return the names of the classes, in the language of the lists where none are given."""
+    from equigraph.apps.classes.lists import names_from, natural_order
+    from equigraph.apps.classes.messages import words
+
+    if settings["names"] is not None:
+        return names_in(settings["names"])
+    known, word = sorted(set(roster.fixed.values())), words(settings["language"])["class"]
+    if settings["language"] == "en" or len(known) > settings["n_classes"]:
+        return None
+    return sorted(names_from(known, settings["n_classes"], word), key=natural_order)
 
 
 def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
 from equigraph.apps.explore.errors import BoardError, Cancelled, refusal_facts
 from equigraph.apps.explore.files import WRITERS, static_text
@@ -224,7 +225,8 @@ class Explorer:
         session = self.session
         if kind not in WRITERS or not session.has_labels:
             return PlainTextResponse("There is no such file.", 404)
-        payload = {"people": session.people, "step": session.step, "kind": kind}
+        given = {"people": session.people, "step": session.step, "kind": kind}
+        payload = {**given, "language": _language(request)}
         content = await self.jobs.run("download", payload)
         # Whatever is in the file, a browser saves it and runs nothing.
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
@@ -236,7 +238,8 @@ class Explorer:
         """Take a file, and return its first rows."""
         upload = await self.uploads.take(request.query_params.get("name", ""), request.stream())
         try:
-            seen = await self.jobs.run("inspect", {"path": str(upload.path), "name": upload.name})
+            asked = {"path": str(upload.path), "name": upload.name, "language": _language(request)}
+            seen = await self.jobs.run("inspect", asked)
         except EquigraphError:
             self.uploads.drop(upload.key)
             raise
@@ -253,7 +256,7 @@ class Explorer:
         elif "stored" in payload:
             people, step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
         else:
-            people, step = await self.jobs.run("read", {"request": self._asked(payload)})
+            people, step = await self.jobs.run("read", {"request": self._asked(payload, _language(request))})
         attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
         fresh = payload.get("fresh") is True
         self.jobs.cancel_all()
@@ -274,10 +277,13 @@ class Explorer:
     async def preview(self, request: Request) -> Response:
         """Return what is understood of a file that was sent, before a board is made of it."""
         payload = await _payload(request)
-        asked = {"request": self._asked(payload), "number": _given(payload, "number", int)}
+        asked = {
+            "request": self._asked(payload, _language(request)),
+            "number": _given(payload, "number", int),
+        }
         return JSONResponse(await self.jobs.run("preview", asked))
 
-    def _asked(self, payload: dict[str, Any]) -> ReadRequest:
+    def _asked(self, payload: dict[str, Any], language: str) -> ReadRequest:
         """Return how to read a file that was sent, checked."""
         upload = self.uploads.get(payload.get("upload"))
         people = self.uploads.get(payload["people"]) if payload.get("people") else None
@@ -302,6 +308,7 @@ class Explorer:
             },
             None if people is None else (str(people.path), people.name),
             _given(payload, "attribute", str),
+            language,
         )
 
     async def stored(self, request: Request) -> Response:
@@ -368,6 +375,12 @@ def make_app(explorer: Explorer) -> Starlette:
 
 async def _json(make: Callable[..., Any], *payload: Any) -> Response:
     return JSONResponse(await run_in_threadpool(make, *payload))
+
+
+def _language(request: Request) -> str:
+    """Return the language of a page, English where it has none of ours."""
+    language = request.headers.get("accept-language", "")[:2].lower()
+    return language if language in LANGUAGES else "en"
 
 
 def _given(payload: dict[str, Any], name: str, kind: type) -> Any:

@@ -30,6 +30,7 @@ _SENTENCES = {
     "number": "There can be 2 to {most} groups of these people, not {number}.",
     "rules-full": "There are {most} rules already: remove one first.",
     "same-rule": "This rule is there already.",
+    "sheet": "{reason}",
     "too-few": "Nobody more can leave: there would be fewer people than groups.",
     "too-long": "This took longer than {seconds:g} seconds and was ended.",
     "unreadable": "{reason}",

@@ -39,15 +39,15 @@ equigraph explore {shell} --print
 """
 
 
-def class_lists(people: BoardPeople, step: Step, *, costs: bool = False) -> ClassLists:
+def class_lists(people: BoardPeople, step: Step, language: str, *, costs: bool = False) -> ClassLists:
     """Return the lists of a board, as `equigraph classes` writes them; perhaps with what its rules cost."""
     division = division_of_board(people, step)
-    return replace((with_costs(division) if costs else division).lists, title=people.title)
+    return replace((with_costs(division) if costs else division).lists_in(language), title=people.title)
 
 
-def _report(people: BoardPeople, step: Step, path: Path) -> None:
+def _report(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     if people.directed:  # in words of people, as `equigraph report` does it of classes
-        class_lists(people, step, costs=True).to_html(path)
+        class_lists(people, step, language, costs=True).to_html(path)
         return
     from equigraph.results.cluster import result_of_labels
 
@@ -56,14 +56,14 @@ def _report(people: BoardPeople, step: Step, path: Path) -> None:
     replace(result, source={"edges": people.title}).report(path, graph=graph, baseline=False)
 
 
-def _classes(people: BoardPeople, step: Step, path: Path) -> None:
+def _classes(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     """Write the folder that `equigraph classes` writes, packed."""
     folder = path.with_suffix("")
-    save_division(division_of_board(people, step), folder, title=people.title)
+    save_division(division_of_board(people, step), folder, title=people.title, language=language)
     shutil.make_archive(str(folder), "zip", folder)
 
 
-def _picture(people: BoardPeople, step: Step, path: Path) -> None:
+def _picture(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     from equigraph.apps.report.figures import MAX_DRAWN_NODES as MOST
     from equigraph.plotting import ClusterGraphDisplay, GraphDisplay
 
@@ -72,14 +72,14 @@ def _picture(people: BoardPeople, step: Step, path: Path) -> None:
     make(graph, step.labels).plot(title=people.title).save(path)
 
 
-def _board(people: BoardPeople, step: Step, path: Path) -> None:
+def _board(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
     path.write_text(json.dumps(board_to_json(people, step), ensure_ascii=False), encoding="utf-8")
 
 
-def _lines(template: str) -> Callable[[BoardPeople, Step, Path], None]:
+def _lines(template: str) -> Callable[..., None]:
     """Return what writes lines that give the same labels, from the saved board beside them."""
 
-    def write(people: BoardPeople, step: Step, path: Path) -> None:
+    def write(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
         saved = _saved(people)
         text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
         path.write_text(text, encoding="utf-8", newline="\n")
@@ -94,11 +94,14 @@ def _saved(people: BoardPeople) -> str:
     return f"{stem}-board.json"
 
 
-WRITERS: dict[str, Callable[[BoardPeople, Step, Path], None]] = {
-    "lists.xlsx": lambda people, step, path: class_lists(people, step).to_xlsx(path),
-    "lists.csv": lambda people, step, path: class_lists(people, step).to_csv(path, excel=","),
-    "lists.html": lambda people, step, path: class_lists(people, step).to_html(path),
-    "door.html": lambda people, step, path: class_lists(people, step).to_html(
+# Each takes the people, the step, the path and the language of the page.
+WRITERS: dict[str, Callable[..., None]] = {
+    "lists.xlsx": lambda people, step, path, language="en": class_lists(people, step, language).to_xlsx(path),
+    "lists.csv": lambda people, step, path, language="en": class_lists(people, step, language).to_csv(
+        path, excel=";" if language == "de" else ","
+    ),
+    "lists.html": lambda people, step, path, language="en": class_lists(people, step, language).to_html(path),
+    "door.html": lambda people, step, path, language="en": class_lists(people, step, language).to_html(
         path, attributes=(), friends=False
     ),
     "classes.zip": _classes,

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
+from equigraph.apps.classes.messages import Note
 from equigraph.apps.classes.roster import Roster, read_roster
-from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups.encode import Groups, encode_groups, is_missing

@@ -182,12 +182,12 @@ def price(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
     }
 
 
-def download(people: BoardPeople, step: Step, kind: str, notify: Notify) -> bytes:
+def download(people: BoardPeople, step: Step, kind: str, notify: Notify, language: str = "en") -> bytes:
     """Return a file of the board."""
     # Not with the prefix of the server's own folder: the next server removes all of those that no process holds.
     with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
         path = Path(folder) / f"board.{kind.rpartition('.')[2]}"
-        files.WRITERS[kind](people, step, path)
+        files.WRITERS[kind](people, step, path, language)
         return path.read_bytes()
 
 

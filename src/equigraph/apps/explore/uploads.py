@@ -14,16 +14,16 @@ from typing import Any
 
 from equigraph._utils.text import one_line
 from equigraph.apps.classes.attributes import group_columns, is_binned
+from equigraph.apps.classes.messages import SheetError
 from equigraph.apps.classes.roster import read_roster
 from equigraph.apps.classes.roster.columns import make_layout
 from equigraph.apps.classes.roster.joining import own_roles
 from equigraph.apps.classes.roster.people import read_people
-from equigraph.apps.classes.roster.questions import find_questions
 from equigraph.apps.classes.roster.read import read_sheet
 from equigraph.apps.classes.roster.sheet import Sheet, letters
 from equigraph.apps.classes.roster.vocabulary import UNUSED
-from equigraph.apps.classes.roster.wishes import UnknownNamesError
-from equigraph.apps.explore.errors import BoardError
+from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
+from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.steps import Step, first_step
@@ -129,7 +129,9 @@ def shown_name(name: str) -> str:
     return _NAME.sub("", last).strip()[-100:] or "file"
 
 
-def inspect(path: str, name: str, notify: Any, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def inspect(
+    path: str, name: str, notify: Any, options: Mapping[str, Any] | None = None, language: str = "en"
+) -> dict[str, Any]:
     """Return the first rows of a file, and what its columns are taken for; `options` are those of `read_roster`.
 
     They are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and ``error`` with
@@ -141,11 +143,11 @@ def inspect(path: str, name: str, notify: Any, options: Mapping[str, Any] | None
         return {"kind": "board", "name": name, "people": people.n_people}
     if suffix not in _SHEETS:
         return {"kind": "links", "name": name, "rows": [], "columns": []}
-    with _named(path, name):
-        return _first_rows(path, name, options or {})
+    with _named((path, name), language=language):
+        return _first_rows(path, name, options or {}, language)
 
 
-def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _first_rows(path: str, name: str, options: Mapping[str, Any], language: str) -> dict[str, Any]:
     sheet = read_sheet(path, encoding=options.get("encoding"), sheet=options.get("sheet"))
     found: dict[str, Any] = {"kind": "people", "name": name, "error": "", "header": 0}
     first = sheet.rows[0] if sheet.rows else []
@@ -154,10 +156,12 @@ def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, A
     try:
         layout = make_layout(sheet, own_roles(sheet, options.get("columns")))
         start = layout.header
-        asked = {one.column.place for one in find_questions(sheet, layout, read_people(sheet, layout))}
+        people = read_people(sheet, layout)
+        table = SheetTable(sheet, layout, tuple(enumerate(people.rows)))
+        asked = {one.column.place for one in find_questions(table, people)}
         columns = [(one.place, one.header, "" if one.place in asked else one.role) for one in layout.columns]
     except RosterError as error:
-        found["error"] = _without_path(str(error), path, name)
+        found |= refusal_facts(_unreadable(error, (path, name), language=language))
         found["kind"] = "links" if 2 <= len(first) <= 3 else "people"
     return found | {
         "header": start,
@@ -191,6 +195,7 @@ class ReadRequest:
     options: Mapping[str, Any] = field(default_factory=dict)  # of `read_roster`
     people: tuple[str, str] | None = None  # path and name of the table of the people whose links these are
     attribute: str | None = None  # what to spread evenly; of links a column of that table
+    language: str = "en"  # of what is said about it
 
 
 def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
@@ -202,7 +207,8 @@ def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
 
 def _read_people(request: ReadRequest, *but: type[Exception]) -> BoardPeople:
     path, name, people, attribute = request.path, request.name, request.people, request.attribute
-    with _named(path, name, *but), _named(*(people or (path, name)), *but):
+    files = [(path, name)] if people is None else [(path, name), people]
+    with _named(*files, but=but, language=request.language):
         if request.kind == "people":
             return BoardPeople.of_roster(read_roster(path, **request.options), name)
         graph = read_graph(path) if people is None else read_graph(path, people[0], attribute)
@@ -245,20 +251,33 @@ def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
 
 
 def _board(path: str, name: str) -> tuple[BoardPeople, Step]:
-    with _named(path, name):
+    with _named((path, name)):
         return read_board(path)
 
 
 @contextmanager
-def _named(path: str, name: str, *but: type[Exception]) -> Iterator[None]:
-    """Call a file in errors (but some) by the name it was sent under, and never say where it lies."""
+def _named(
+    *files: tuple[str, str], but: tuple[type[Exception], ...] = (), language: str = "en"
+) -> Iterator[None]:
+    """Call files, given by path and name, in errors (but some) by the names they were sent under."""
     try:
         yield
     except but:
         raise
     except EquigraphError as error:
-        raise BoardError("unreadable", name=name, reason=_without_path(one_line(error), path, name)) from None
+        raise _unreadable(error, *files, language=language) from None
 
 
-def _without_path(text: str, path: str, name: str) -> str:
-    return text.replace(path, name).replace(Path(path).name, name).replace(Path(path).stem, Path(name).stem)
+def _unreadable(error: EquigraphError, *files: tuple[str, str], language: str) -> BoardError:
+    """Return the refusal of the first file, which never says where files lie; of a sheet it is in every language."""
+
+    def said(text: str) -> str:
+        for path, name in files:
+            text = text.replace(path, name).replace(Path(path).name, name)
+            text = text.replace(Path(path).stem, Path(name).stem)
+        return text
+
+    if isinstance(error, SheetError):
+        texts = {one: said(text) for one, text in error.note.texts().items()}
+        return BoardError("sheet", reason=texts[language], texts=texts)
+    return BoardError("unreadable", name=files[0][1], reason=said(one_line(error)))

@@ -69,6 +69,10 @@ BROKEN = {
 
 def check_sentence(error, pattern, name):
     message = str(error)
+    assert error.note.texts()["en"] == message
+    german = error.note.texts()["de"]
+    assert german.startswith(name)
+    assert not re.search(r"\b(expected|column|row|cell|save)\b", german), german
     assert re.search(pattern, message), message
     assert message.startswith(name), message
     assert message.endswith(".")

@@ -1,8 +1,17 @@
 """Several sheets joined by name, lists of pairs, and exports of web forms."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import equigraph as eg
+from equigraph.apps.classes.roster.columns import make_layout
+from equigraph.apps.classes.roster.joining import join_tables
+from equigraph.apps.classes.roster.people import read_people
+from equigraph.apps.classes.roster.sheet import Sheet
+from equigraph.apps.classes.roster.wishes import raise_questions, read_named
 from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import write_csv, write_xlsx
 
@@ -14,6 +23,8 @@ PUPILS = [
 ]
 PAIRS = [["From", "To"], ["Ada A", "Ben B"], ["Ada A", "Cem C"], ["Ben B", "Ada A"]]
 ROWS = [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]]
+THREE = [["Who", "Not with 1", "Not with 2"], ["Ada A", "Ben B", "Cem C"]]
+SEVERAL = [["Who", "Friend", "Not with"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "none", ""]]
 NEAR = ["Dorra D", "Cem C"]
 WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
 FORM = [
@@ -33,6 +44,18 @@ FORM = [
         ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"columns": {"To": "not_with"}}, (), {"Ada Ben", "Ada Cem"}),
         ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"sheet": 1, "wishes_sheet": 2}, WISHED, set()),
         ({"Wishes": ROWS, "P": PUPILS}, {}, WISHED, set()),
+        # Both columns of a list of pairs may look like the names.
+        ({"P": PUPILS, "Keep apart": [["Name 1", "Name 2"], *PAIRS[1:]]}, {}, (), {"Ada Ben", "Ada Cem"}),
+        # All people of a row are to be apart from each other where only the name of the sheet says so.
+        (
+            {"P": PUPILS, "Apart": [["A", "B", "C"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Dora D", ""]]},
+            {},
+            (),
+            {"Ada Ben", "Ada Cem", "Ben Cem", "Ben Dora"},
+        ),
+        ({"P": PUPILS, "Sheet2": THREE}, {}, (), {"Ada Ben", "Ada Cem"}),
+        # Several columns of names on a sheet whose own name says nothing.
+        ({"P": PUPILS, "Sheet2": SEVERAL}, {}, (("Ada A", "Ben B"),), {"Ada Cem"}),
         ({"Pupils": PUPILS, "Answers": FORM}, {}, (("Ada A", "Ben B"), ("Ben B", "Ada A")), set()),
         (
             {"P": PUPILS, "Wishes": [*PAIRS, NEAR]},
@@ -56,6 +79,12 @@ def test_sheets_are_joined_by_name(tabs, options, wished, apart, tmp_path):
     ("tabs", "options", "pattern"),
     [
         ({"P": PUPILS, "Tabelle2": PAIRS}, {}, r"'To', names people.*--columns \"To=not_with\" or"),
+        (
+            {"P": PUPILS, "Apart": [["From", "To"], ["Ada", "Ben B"], ["Cem C", "Dora"]]},
+            {},
+            r"2 names are not on the list: 'Ada' .* perhaps 'Ada A'; 'Dora' .*--accept-near",
+        ),
+        ({"P": PUPILS, "Apart": [["a", "b"], ["Kai Q", "Leo R"]]}, {}, "no column with names of the list"),
         ({"P": PUPILS, "Wishes": PAIRS[1:]}, {}, "expected a header above the names"),
         ({"P": PUPILS, "Wishes": [*PAIRS, ["Bob", "Ada A"]]}, {}, r"'Bob' \('Wishes', row 5, column A\)"),
         ({"P": PUPILS, "Q": [["a", "b"], ["c", "d"]]}, {"wishes_sheet": "Q"}, "no column with names of the"),
@@ -69,6 +98,49 @@ def test_what_cannot_be_joined(tabs, options, pattern, tmp_path):
     path = write_xlsx(tmp_path / "a.xlsx", rows, sheet=first, more=dict(more))
     with pytest.raises(RosterError, match=pattern):
         eg.read_roster(path, **options)
+
+
+NAMES = [row[0] for row in PUPILS[1:]]
+HEADS = [
+    "Name",
+    "Name 1",
+    "Who",
+    "From",
+    "Pupil",
+    "Child 2",
+    "Info",
+    "Not with",
+    "Friend",
+    "Class",
+    "Notes",
+    "x",
+    "Reading",
+]
+
+
+@given(
+    st.sampled_from(["Sheet2", "Apart", "Wishes", "Siblings", "2024", "Notes"]),
+    st.lists(st.sampled_from(HEADS), min_size=3, max_size=3),
+    st.permutations(NAMES),
+    st.lists(st.sampled_from([*NAMES, "", "none", "Ada", "good"]), min_size=4, max_size=4),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_further_sheet_with_names_is_unused_without_a_question(title, heads, order, cells):
+    rows = [
+        heads,
+        *([who, other, cell] for who, other, cell in zip(order, [*order[1:], ""], cells, strict=True)),
+    ]
+    main = Sheet("a.xlsx", PUPILS, title="Pupils", others=(Sheet("a.xlsx", rows, title=title),))
+    people = read_people(main, make_layout(main))
+    try:
+        tables, _ = join_tables(main, people, None, None, True, {}, is_chosen=False)
+        for table in tables:
+            raise_questions(table, people)
+        pairs, _ = read_named(tables, people, True, {})
+    except RosterError:
+        return
+    named = {frozenset(pair) for found in pairs.values() for pair in found}
+    assert named >= {frozenset((NAMES.index(one), NAMES.index(other))) for one, other in pairwise(order)}
 
 
 def test_a_list_of_pairs_may_be_a_file(tmp_path):

@@ -4,17 +4,17 @@ import pytest
 
 import equigraph as eg
 from equigraph._utils.templates import environment
+from equigraph.apps.classes.messages import LANGUAGES, Note
 from equigraph.apps.classes.persistence import load_division, save_division
-from equigraph.apps.classes.roster.notes import LANGUAGES, Note
-from equigraph.exceptions import RosterError
+from equigraph.exceptions import InputError, RosterError
 from tests.apps.classes.roster.sheets import csv_bytes
 
 
 def kinds(language):
-    """Return the kinds of notes of a language with the names of their values."""
-    module = environment("equigraph.apps.classes.roster").get_template(f"notes.{language}.txt").module
+    """Return the kinds of sentences of a language with the names of their values; rules have their own in English."""
+    module = environment("equigraph.apps.classes").get_template(f"{language}.txt").module
     macros = {name: value for name, value in vars(module).items() if hasattr(value, "arguments")}
-    return {name: tuple(macro.arguments) for name, macro in macros.items()}
+    return {name: tuple(macro.arguments) for name, macro in macros.items() if not name.startswith("rule_")}
 
 
 def test_every_language_has_every_kind():
@@ -56,3 +56,14 @@ def test_notes_in_german(tmp_path):
 def test_notes_of_no_kind_are_refused(kind, values):
     with pytest.raises(RosterError, match="no note on a sheet"):
         Note(kind, values)
+
+
+def test_what_the_board_says_about_a_sheet_is_in_its_language(tmp_path):
+    from equigraph.apps.explore.uploads import ReadRequest, inspect, read
+
+    path = tmp_path / "k3y.csv"
+    path.write_bytes(csv_bytes([["Wer", "Bus"], ["Ada", "1"]]))
+    seen = inspect(str(path), "Klasse.csv", None, language="de")
+    assert seen["error"].startswith("Klasse.csv hat in Zeile 1 keine bekannte Spalte mit Namen")
+    with pytest.raises(InputError, match=r"Klasse.csv hat in Zeile 1 keine bekannte"):
+        read(ReadRequest(str(path), "Klasse.csv", language="de"), None)

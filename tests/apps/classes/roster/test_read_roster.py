@@ -114,6 +114,10 @@ def test_blanks_are_blanks(tmp_path):
         "Ben Groß/Cem",
         "Ben Groß und Cem",
         "Cem & Ben Groß",
+        "Ben Groß og Cem",
+        "1. Ben Groß 2. Cem",
+        "- Cem\n- Ben Groß",
+        "Ben Groß, Cem, none",
     ],
 )
 def test_several_friends_in_one_cell(tmp_path, cell):
@@ -127,6 +131,16 @@ SMALL_SHEETS = {
         [["Name", "Friends"], ["Ada", "-"], ["Ben", "Ada, -"], ["Cem", "\u2013"]],
         {"Ada": (), "Ben": ("Ada",), "Cem": ()},
         ["Cells with a dash only are taken for blank: 2."],
+    ),
+    "words for nobody are blanks": (
+        [
+            ["Name", "Friends", "Not with"],
+            ["Ada", "none", "n/a"],
+            ["Ben", "Ada", "k.A."],
+            ["Nil", "Niemand", "Ben"],
+        ],
+        {"Ada": (), "Ben": ("Ada",), "Nil": ()},
+        ["Cells that name nobody are taken for blank: 'none' (1), 'n/a' (1), 'k.A.' (1), 'Niemand' (1)."],
     ),
     "commas between last and first names": (
         [
@@ -234,6 +248,21 @@ def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path)
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
     assert list(roster.attributes) == ["Bus", "Punkte"]
     assert "Column C, 'Nummer': not used (guessed)." in map(str, roster.notes)
+
+
+def test_values_that_say_nothing_are_blanks(tmp_path):
+    rows = [
+        ["Name", "Programme", "Klasse (fest)"],
+        ["Ada", "CS", "-"],
+        ["Ben", "n/a", "5a"],
+        ["Cem", "CS", "none"],
+        ["Dora", "-", ""],
+    ]
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
+    assert roster.attributes == {"Programme": ("CS", None, "CS", None)}
+    assert roster.fixed == {"Ben": "5a"}
+    note = "Values of 'Programme' that say nothing, such as a dash or n/a, are taken for blank: 2."
+    assert note in map(str, roster.notes)
 
 
 def test_a_header_merged_over_columns_holds_for_all(tmp_path):

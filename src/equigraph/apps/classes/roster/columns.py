@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from equigraph._utils.text import listed
+from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.nearest import distances, nearest
-from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import (
     APART,
@@ -23,15 +23,15 @@ from equigraph.apps.classes.roster.vocabulary import (
     ROLES,
     TOGETHER,
     UNUSED,
+    is_nobody,
+    is_unknown,
     role_of,
 )
-from equigraph.exceptions import ParameterError, RosterError
+from equigraph.exceptions import ParameterError
 
-ColumnRoles = Mapping[
-    str, str | None
-]  # by header or letter what a column is; None where it is not to be used
+# By header or letter what a column is; None where it is not to be used.
+ColumnRoles = Mapping[str, str | None]
 
-Filled = list[list[tuple[int, str]]]  # of each column, rows and texts of the cells that are not blank
 _DEPTH = 20  # rows in which the header is looked for, below titles and dates
 # What else a role may be called.
 _ALIASES = {
@@ -39,6 +39,7 @@ _ALIASES = {
 }  # fmt: skip
 _GIVEN_ROLES = (*ROLES, ATTRIBUTE, UNUSED)
 _MARK = re.compile(r"(?:[-+]?[\d.,%]+|x|yes|no|y|n|ja|nein|j|oui|non|o|si|s|nee|sim|nao|true|false|\W+)\Z")
+_NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
 _FEW_VALUES = 6  # more different numbers than these are spread as numbers
 
 
@@ -70,6 +71,11 @@ class Column:
         return letters(self.place)
 
     @property
+    def option(self) -> str:
+        """How an option names it: by its header, or by its letter where the header has signs of the option."""
+        return self.letter if '"' in self.header or "=" in self.header else self.header
+
+    @property
     def note(self) -> Note:
         """What it was taken for."""
         return note("column", letter=self.letter, header=self.header, role=self.role, guessed=self.guessed)
@@ -93,23 +99,35 @@ class SheetLayout:
         return [column for column in self.columns if column.role != UNUSED]
 
 
-def has_header(sheet: Sheet) -> bool:
-    """Return whether a sheet has a header with a column of names."""
-    return _guessed_header(sheet) is not None
-
-
 def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
-    """Return which column is what, or raise if there is no column of names."""
+    """Return which column is what, or raise SheetError if there is no column of names."""
     given = _given_roles(roles or {})
     row = _header_row(sheet, given)
     headers, notes = _headers(sheet, row)
-    filled = [_filled(sheet, row, place) for place in range(len(headers))]
     if not any(headers):
-        raise RosterError(f"{sheet.source} is empty: expected one row per person below a header.")
-    columns = _assign(sheet, row, headers, filled, given)
+        raise SheetError.of("empty", source=sheet.source)
+    # Of each column, rows and texts of the cells that are not blank.
+    filled = [
+        [(i, text) for i in range(row + 1, len(sheet.rows)) if (text := sheet.cell(i, place))]
+        for place in range(len(headers))
+    ]
+    known = _given_columns(sheet, row, headers, given)
+    names_given = any(column.role in NAMES for column in known.values())
+    columns = [
+        known.get(place) or _guess(place, header, [text for _, text in filled[place]], names_given)
+        for place, header in enumerate(headers)
+        if header
+    ]
+    columns = _settle_names(sheet, row, columns)
+    _check_repeats(sheet, columns)
     if not any(column.role in NAMES for column in columns):
-        raise RosterError(_no_names(sheet, row, headers))
-    _check_headers(sheet, row, headers, filled)
+        shown = [[letters(place), header] for place, header in enumerate(headers[:8]) if header]
+        raise SheetError.of("no_names", source=sheet.source, row=row + 1, columns=shown)
+    for place, header in enumerate(headers):
+        if not header and filled[place]:
+            first, text = filled[place][0]
+            at = sheet.at(first, place)
+            raise SheetError.of("no_header", at=at, text=text[:40], header_row=row + 1, in_text=sheet.is_text)
     if row > 0:
         notes.append(note("header_row", row=row + 1))
     for column in columns:
@@ -141,13 +159,13 @@ def _header_row(sheet: Sheet, given: dict[str, str]) -> int:
         for row in top:
             if given.keys() <= {tidy(cell) for cell in sheet.rows[row]}:
                 return row
-    guessed = _guessed_header(sheet)
+    guessed = known_header(sheet)
     if guessed is not None:
         return guessed
     return next((row for row in top if any(sheet.rows[row])), 0)
 
 
-def _guessed_header(sheet: Sheet) -> int | None:
+def known_header(sheet: Sheet) -> int | None:
     """Return the row with the most headers that are known, a name among them; the first of equals."""
     best, most = None, 0
     for row, cells in enumerate(sheet.rows[:_DEPTH]):
@@ -170,40 +188,6 @@ def _headers(sheet: Sheet, row: int) -> tuple[list[str], list[Note]]:
     return headers, notes
 
 
-def _filled(sheet: Sheet, row: int, place: int) -> list[tuple[int, str]]:
-    """Return the rows and texts of the cells of a column that are not blank."""
-    return [(i, sheet.cell(i, place)) for i in range(row + 1, len(sheet.rows)) if sheet.cell(i, place)]
-
-
-def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: Filled) -> None:
-    for place, header in enumerate(headers):
-        if not header and filled[place]:
-            first, text = filled[place][0]
-            quotes = (
-                " (a cell that holds the separator itself needs quotation marks)" if sheet.is_text else ""
-            )
-            raise RosterError(
-                f"{sheet.where(first, place)}: the cell has {text[:40]!r}, but column {letters(place)} has no header "
-                f"in row {row + 1}: give the column one, such as 'Friend 2', or clear it{quotes}."
-            )
-
-
-def _assign(
-    sheet: Sheet, row: int, headers: list[str], filled: Filled, given: dict[str, str]
-) -> list[Column]:
-    known = _given_columns(sheet, row, headers, given)
-    names_given = any(column.role in NAMES for column in known.values())
-    columns = []
-    for place, header in enumerate(headers):
-        if place in known:
-            columns.append(known[place])
-        elif header:
-            columns.append(_guess(place, header, [text for _, text in filled[place]], names_given))
-    columns = _settle_names(sheet, row, columns)
-    _check_repeats(sheet, columns)
-    return columns
-
-
 def _given_columns(sheet: Sheet, row: int, headers: list[str], given: dict[str, str]) -> dict[int, Column]:
     known: dict[int, Column] = {}
     for header, role in given.items():
@@ -220,31 +204,30 @@ def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) 
     if not places:
         places = [place for place, text in enumerate(headers) if text and letters(place) == header]
     if not places:
-        near = nearest(header, headers)
-        hint = f"did you mean {headers[near[0]]!r}" if near and headers[near[0]] else _listed(headers)
-        raise ParameterError(f"{sheet.source} has no column {header!r} in its header, row {row + 1}: {hint}?")
+        near = [headers[place] for place in nearest(header, headers) if headers[place]]
+        shown = [f"{letters(place)} {text!r}" for place, text in enumerate(headers) if text]
+        some = f"one of {', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''}"
+        raise ParameterError(
+            f"{sheet.file} has no column {header!r} in its header, row {row + 1}: did you mean "
+            f"{repr(near[0]) if near else some}?"
+        )
     if len(places) > 1 and role not in (*LISTS, UNUSED):
         raise ParameterError(
-            f"{sheet.source} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
+            f"{sheet.file} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
             f"name one of them by its letter in columns."
         )
     return places
-
-
-def _listed(headers: list[str]) -> str:
-    shown = [f"{letters(place)} {header!r}" for place, header in enumerate(headers) if header]
-    more = ", ..." if len(shown) > 12 else ""
-    return f"did you mean one of {', '.join(shown[:12])}{more}"
 
 
 def _guess(place: int, header: str, texts: list[str], names_given: bool) -> Column:
     role = role_of(header)
     if role in NAMES and names_given:
         role = UNUSED  # the column of names that was given replaces what would be guessed
-    if role in LISTS and texts and all(is_mark(text) for text in texts):
+    marks = [text for text in texts if not is_nobody(text)]
+    if role in LISTS and marks and all(map(is_mark, marks)):
         role = None  # "Sibling: yes" is about the person, not about another one
     if role is None:
-        role = ATTRIBUTE if parts_people(texts) else UNUSED
+        role = ATTRIBUTE if parts_people([text for text in texts if not is_unknown(text)]) else UNUSED
     return Column(place, header, role)
 
 
@@ -264,21 +247,16 @@ def parts_people(texts: list[str]) -> bool:
     values = set(texts)
     if 0 < 2 * len(values) <= len(texts):
         return True
-    if len(values) <= _FEW_VALUES or not is_numeric(texts):
+    if not is_number_column(texts):
         return False
     # Whole numbers that all differ are numbers of people, not amounts.
     return len(values) < len(texts) or any("." in text or "," in text for text in texts)
 
 
-def is_numeric(texts: list[str]) -> bool:
-    """Return whether all texts are numbers."""
-    return bool(texts) and all(number_of(text) is not None for text in texts)
-
-
 def is_number_column(values: Iterable[str | None]) -> bool:
     """Return whether a column holds numbers with more than six values, which are spread as numbers."""
     known = [value for value in values if value is not None]
-    return len(set(known)) > _FEW_VALUES and is_numeric(known)
+    return len(set(known)) > _FEW_VALUES and all(number_of(value) is not None for value in known)
 
 
 def number_of(text: str) -> float | None:
@@ -290,21 +268,20 @@ def number_of(text: str) -> float | None:
     return float(text.replace(",", ".")) if _NUMBER.match(text) else None
 
 
-_NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
-
-
 def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:
     """Take a column `Name` beside `First name` for the last names, unless it holds the first names too."""
     whole = [column for column in columns if column.role == NAME]
     parts = [column for column in columns if column.role in (FIRST, LAST)]
     if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
         return columns
-    place, part = whole[0].place, parts[0]
-    rows = [i for i in range(row + 1, len(sheet.rows)) if sheet.cell(i, place) and sheet.cell(i, part.place)]
-    held = sum(_holds(sheet.cell(i, place), sheet.cell(i, part.place)) for i in rows)
-    if 2 * held > len(rows):
+    pairs = [
+        (sheet.cell(i, whole[0].place), sheet.cell(i, parts[0].place))
+        for i in range(row + 1, len(sheet.rows))
+    ]
+    held = [_holds(name, part) for name, part in pairs if name and part]
+    if 2 * sum(held) > len(held):
         return columns
-    other = LAST if part.role == FIRST else FIRST
+    other = LAST if parts[0].role == FIRST else FIRST
     return [replace(column, role=other) if column is whole[0] else column for column in columns]
 
 
@@ -313,24 +290,15 @@ def _holds(whole: str, part: str) -> bool:
 
 
 def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
-    """Raise RosterError if two columns claim to be the one column of something."""
+    """Raise SheetError if two columns claim to be the one column of something."""
     seen: dict[tuple[str, str], Column] = {}
     for column in columns:
         if column.role in (UNUSED, LAST, *LISTS):
             continue
-        before = seen.setdefault((column.role, column.header if column.role == ATTRIBUTE else ""), column)
+        attribute = column.header if column.role == ATTRIBUTE else ""
+        before = seen.setdefault((column.role, attribute), column)
         if before is not column:
-            what = f"the {column.role.replace('_', ' ')}" + f" {column.header!r}" * (column.role == ATTRIBUTE)
-            raise RosterError(
-                f"{sheet.source}: columns {before.letter} ({before.header!r}) and {column.letter} ({column.header!r}) "
-                f"both look like {what}: rename one, or say which is not used with columns, such as "
-                f"{column.letter}=none."
+            both = [[one.letter, one.header] for one in (before, column)]
+            raise SheetError.of(
+                "two_columns", source=sheet.source, columns=both, role=column.role, attribute=attribute
             )
-
-
-def _no_names(sheet: Sheet, row: int, headers: list[str]) -> str:
-    shown = ", ".join(f"{letters(place)} {header!r}" for place, header in enumerate(headers[:8]) if header)
-    return (
-        f"{sheet.source} has no column of names that is known in row {row + 1} ({shown}): expected a header row with "
-        "one such as 'Name', or say which it is with columns, such as A=name."
-    )

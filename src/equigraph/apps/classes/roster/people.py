@@ -1,21 +1,27 @@
-"""The people of a sheet: one row each, and every way their names may be written."""
+"""The people of a sheet: one row each, and every way their names may be written; of web forms the last answer."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from equigraph._utils.text import count
-from equigraph.apps.classes.roster.answers import last_answers
+from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import SheetLayout
-from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
-from equigraph.apps.classes.roster.vocabulary import FIRST, LAST, MIDDLE, NAME, NAMES
-from equigraph.exceptions import RosterError
+from equigraph.apps.classes.roster.vocabulary import FIRST, LAST, MIDDLE, NAME, NAMES, is_time
 
 MAX_NAME = 200
 _ERROR_VALUE = re.compile(r"#[A-ZÀ-Ý0-9/]{2,}[!?]?\Z")
+_ZONE = re.compile(r"\s+[A-Z]{3,5}(?:[+-]\d{1,2}(?::?\d{2})?)?\Z|Z\Z|(?<=:\d\d)[+-]\d\d:?\d\d\Z")
+_BEFORE_TIME = re.compile(r"(?<=\d)(?:T|, ?)(?=\d)")
+_DATES = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y"),
+    *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%Y"),
+)
+_TIMES = (" %H:%M:%S", " %I:%M:%S %p", " %H:%M", " %I:%M %p", " %H:%M:%S.%f", "")
 
 
 @dataclass(frozen=True)
@@ -39,88 +45,55 @@ def same(text: str) -> str:
 
 
 def check_cells(sheet: Sheet, layout: SheetLayout) -> None:
-    """Raise RosterError for merged cells, and for formulas without a value, where people are read."""
+    """Raise SheetError for merged cells, and for formulas without a value, where people are read."""
     used = {column.place for column in layout.used}
     for block in sheet.merged:
         columns = range(block.left, block.right + 1)
         if block.bottom > layout.header and block.top < len(sheet.rows) and not used.isdisjoint(columns):
             last = f"{letters(block.right)}{block.bottom + 1}"
-            raise RosterError(
-                f"{sheet.where(block.top, block.left)}: cells {letters(block.left)}{block.top + 1}:{last} are merged: "
-                "part them, and give every person a row and a value of their own."
-            )
-    for (row, column), reason in sorted(sheet.broken.items()):
+            raise SheetError.of("merged", at=sheet.at(block.top, block.left), last=last)
+    for row, column in sorted(sheet.broken):
         if row >= layout.header and column in used:
-            raise RosterError(
-                f"{sheet.where(row, column)}: {reason}, so the cell has no value: put the text there."
-            )
+            raise sheet.why_broken(row, column)
     for row in range(layout.header + 1, len(sheet.rows)):
         for place in sorted(used):
-            _check_text(sheet, row, place)
-
-
-def _check_text(sheet: Sheet, row: int, place: int) -> None:
-    text = sheet.cell(row, place)
-    if text.startswith("=") and len(text) > 1:
-        raise RosterError(
-            f"{sheet.where(row, place)}: the cell holds a formula ({text[:40]!r}): put the text there."
-        )
-    if _ERROR_VALUE.match(text):
-        raise RosterError(
-            f"{sheet.where(row, place)}: the cell holds {text!r}, the error of a formula: put the text there."
-        )
+            text = sheet.cell(row, place)
+            if text.startswith("=") and len(text) > 1:
+                raise SheetError.of("formula_text", at=sheet.at(row, place), text=text[:40])
+            if _ERROR_VALUE.match(text):
+                raise SheetError.of("formula_error", at=sheet.at(row, place), text=text)
 
 
 def read_people(sheet: Sheet, layout: SheetLayout) -> People:
-    """Return the people, or raise RosterError if a row has no name or two people have the same."""
-    names, rows, blank = [], [], 0
-    for row in range(layout.header + 1, len(sheet.rows)):
-        if not any(sheet.cell(row, column.place) for column in layout.used):
-            blank += 1
-            continue
-        names.append(name_in(sheet, layout, row))
-        rows.append(row)
-    if len(names) < 2:
-        raise RosterError(
-            f"{sheet.source} has {count(len(names), 'person') if names else 'nobody'} below the header in row "
-            f"{layout.header + 1}: expected at least two people, one row each."
-        )
-    spelt: dict[str, str] = {}  # each person as spelt first
-    found = [(spelt.setdefault(same(name), name), row) for name, row in zip(names, rows, strict=True)]
+    """Return the people, or raise SheetError if a row has no name or two people have the same."""
+    below = range(layout.header + 1, len(sheet.rows))
+    found = [(name, row) for row in below if (name := name_in(sheet, layout, row))]
+    if len(found) < 2:
+        raise SheetError.of("too_few", source=sheet.source, n=len(found), row=layout.header + 1)
     kept, notes = last_answers(sheet, layout, found)
-    counting = {row for _, row in kept}
-    names = [name for name, row in zip(names, rows, strict=True) if row in counting]
-    rows = [row for _, row in kept]
-    known = _known(sheet, layout, names, rows)
-    if blank:
-        notes.append(note("blank_rows", n=blank))
-    return People(tuple(names), tuple(rows), known, tuple(notes))
+    if len(found) < len(below):
+        notes.append(note("blank_rows", n=len(below) - len(found)))
+    names, rows = zip(*kept, strict=True)
+    return People(names, rows, _known(sheet, layout, kept), tuple(notes))
 
 
 def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
-    """Return the name in a row, or raise RosterError if there is none."""
+    """Return the name in a row, "" if the row is blank, or raise SheetError if it has something else than a name."""
     parts = _parts(sheet, layout, row)
     name = parts.get(NAME) or " ".join(filter(None, (parts.get(part) for part in (FIRST, MIDDLE, LAST))))
-    first = layout.of(*NAMES)[0].place
+    at = sheet.at(row, layout.of(*NAMES)[0].place)
     if not name:
-        filled = next(column for column in layout.used if sheet.cell(row, column.place))
-        text = tidy(sheet.cell(row, filled.place))
-        raise RosterError(
-            f"{sheet.where(row, first)}: the name is blank, but column {filled.letter} has {text[:40]!r}: give the "
-            "person a name, or clear the row."
-        )
+        filled = [column for column in layout.used if sheet.cell(row, column.place)]
+        if not filled:
+            return ""
+        text = tidy(sheet.cell(row, filled[0].place))[:40]
+        raise SheetError.of("name_blank", at=at, column=filled[0].letter, text=text)
     if len(name) > MAX_NAME:
-        raise RosterError(
-            f"{sheet.where(row, first)}: the name has {len(name)} letters; expected at most {MAX_NAME}."
-        )
+        raise SheetError.of("name_too_long", at=at, n=len(name), most=MAX_NAME)
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
-        raise RosterError(
-            f"{sheet.where(row, first)}: the name {name[:40]!r} holds a sign that cannot be printed: type it again."
-        )
+        raise SheetError.of("name_unprintable", at=at, name=ascii(name[:40])[1:-1])
     if not any(map(str.isalnum, name)):
-        raise RosterError(
-            f"{sheet.where(row, first)}: {name!r} is no name: give the person one, or clear the row."
-        )
+        raise SheetError.of("name_of_signs", at=at, name=name)
     return name
 
 
@@ -133,21 +106,17 @@ def _parts(sheet: Sheet, layout: SheetLayout, row: int) -> dict[str, str]:
     return parts
 
 
-def _known(sheet: Sheet, layout: SheetLayout, names: list[str], rows: list[int]) -> dict[str, int]:
+def _known(sheet: Sheet, layout: SheetLayout, found: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """Return whom each way to write a name means; one that could be two people is none."""
     known: dict[str, int] = {}
-    for place, name in enumerate(names):
+    others: dict[str, set[int]] = {}
+    for place, (name, row) in enumerate(found):
         before = known.setdefault(same(name), place)
         if before != place:
-            raise RosterError(
-                f"{sheet.source}: rows {rows[before] + 1} and {rows[place] + 1} both have {name!r}: write something "
-                "behind one of the names that tells them apart, in friends' cells too; a list of pairs is a sheet of "
-                "its own (wishes_sheet), beside one with everybody once."
-            )
-    others: dict[str, set[int]] = {}
-    for place, (name, row) in enumerate(zip(names, rows, strict=True)):
+            rows = [found[before][1] + 1, row + 1]
+            raise SheetError.of("name_twice", source=sheet.source, rows=rows, name=name)
         for way in _ways(name, _parts(sheet, layout, row)):
             others.setdefault(same(way), set()).add(place)
-    # A way to write that could be two people is none.
     return {way: min(places) for way, places in others.items() if len(places) == 1} | known
 
 
@@ -162,3 +131,50 @@ def _ways(name: str, parts: dict[str, str]) -> list[str]:
     if first and last:
         ways += [f"{last} {first}", f"{last}, {first}", f"{first} {last}"]
     return ways
+
+
+def last_answers(
+    sheet: Sheet, layout: SheetLayout, rows: Sequence[tuple[str, int]]
+) -> tuple[list[tuple[str, int]], list[Note]]:
+    """Return the rows that count, each with whose it is, and notes on the others.
+
+    Without a column of times all rows count. Times that cannot be read, or that can be read in two ways, leave the
+    order of the rows, which is that of the answers where a form wrote them.
+    """
+    column = next((one for one in layout.columns if is_time(one.header)), None)
+    answers: dict[str, list[tuple[str, int]]] = {}
+    if column is not None:
+        for place in _order([sheet.cell(row, column.place) for _, row in rows]):
+            answers.setdefault(same(rows[place][0]), []).append(rows[place])
+    several = [found for found in answers.values() if len(found) > 1]
+    if not several:
+        return list(rows), []
+    last = {found[-1] for found in answers.values()}
+    # Each is called as written first.
+    people = [[min(found, key=lambda one: one[1])[0], [row + 1 for _, row in found]] for found in several]
+    return [one for one in rows if one in last], [note("answers", people=people)]
+
+
+def _order(texts: list[str]) -> Iterable[int]:
+    """Return the places of times from the earliest to the latest.
+
+    >>> list(_order(["2024/05/03 9:12:11 PM GMT+2", "2024/05/03 9:12:12 AM GMT+2"]))
+    [1, 0]
+    >>> list(_order(["03.05.2024 10:00", "soon"]))
+    [0, 1]
+    """
+    plain = [_BEFORE_TIME.sub(" ", _ZONE.sub("", text)) for text in texts]
+    read = [times for date in _DATES for time in _TIMES if (times := _times(plain, date + time)) is not None]
+    # Days and months may be told apart by the rows, which a form writes one after another.
+    rising = [times for times in read if times == sorted(times)]
+    certain = rising[:1] or (read if len(read) == 1 else [])
+    if not certain:
+        return range(len(texts))
+    return sorted(range(len(texts)), key=lambda place: (certain[0][place], place))
+
+
+def _times(texts: list[str], how: str) -> list[datetime] | None:
+    try:
+        return [datetime.strptime(text, how) for text in texts]
+    except ValueError:
+        return None

@@ -7,18 +7,31 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from equigraph._utils.parameters import check_known
+from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
 from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
-from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
-from equigraph.apps.classes.roster.questions import mentions, raise_questions
-from equigraph.apps.classes.roster.roster import Roster, check_wishes
+from equigraph.apps.classes.roster.roster import WISHES, Roster
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
-from equigraph.apps.classes.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER
-from equigraph.apps.classes.roster.wishes import Named, SheetTable, read_named
+from equigraph.apps.classes.roster.vocabulary import (
+    APART,
+    ATTRIBUTE,
+    FIXED,
+    FRIENDS,
+    TOGETHER,
+    is_nobody,
+    is_unknown,
+)
+from equigraph.apps.classes.roster.wishes import (
+    NamedPairs,
+    SheetTable,
+    mentions,
+    raise_questions,
+    read_named,
+)
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
-from equigraph.exceptions import RosterError
 
 _SHOWN = 5
 
@@ -102,21 +115,22 @@ def read_roster(
     >>> roster.graph("Gender")
     Graph(3 nodes, 2 edges, 'Gender': 2 groups)
     """
-    check_wishes(wishes)
+    check_known("wishes", wishes, WISHES)
+    meant = names or {}
     cells = read_sheet(path, encoding=encoding, sheet=sheet)
     layout = make_layout(cells, own_roles(cells, columns))
     check_cells(cells, layout)
     people = read_people(cells, layout)
-    further, left_out = join_tables(
-        cells, people, _wanted(path, cells, wishes_sheet, encoding), columns, accept_near, names or {}
-    )
-    tables = [SheetTable(cells, layout, tuple(enumerate(people.rows))), *further]
+    wanted = None if wishes_sheet is None else _wanted(path, cells, wishes_sheet, encoding)
+    further, left_out = join_tables(cells, people, wanted, columns, accept_near, meant, sheet is not None)
+    main = SheetTable(cells, layout, tuple(enumerate(people.rows)))
+    tables = [main, *further]
     for table in tables:
         check_cells(table.sheet, table.layout)
-        raise_questions(table.sheet, table.layout, people, table.rows)
-    named = read_named(tables, people, LISTS, accept_near, names or {})
-    _check_contradictions(cells, people, named)
-    attributes, repeated = _attributes(tables, people)
+        raise_questions(table, people)
+    pairs, on_names = read_named(tables, people, accept_near, meant)
+    _check_contradictions(cells, people, pairs)
+    attributes, on_attributes = _attributes(tables, people)
     notes = (
         *cells.notes,
         *layout.notes,
@@ -124,18 +138,22 @@ def read_roster(
         *people.notes,
         *(note for table in further for note in table.notes),
         *left_out,
-        *repeated,
-        *named.notes,
-        *mentions(cells, layout, people),
+        *on_attributes,
+        *on_names,
+        *mentions(main, people),
         *_notes_on_blanks(people, attributes),
-        *_notes_on_wishes(people, named, wishes),
+        *_notes_on_wishes(people, pairs, wishes),
+    )
+    friends, apart, together = (
+        tuple((people.names[one], people.names[other]) for one, other in pairs[role])
+        for role in (FRIENDS, APART, TOGETHER)
     )
     return Roster(
         people=people.names,
         attributes=attributes,
-        friends=_named_pairs(people, named, FRIENDS),
-        apart=_unordered(_named_pairs(people, named, APART)),
-        together=_unordered(_named_pairs(people, named, TOGETHER)),
+        friends=friends,
+        apart=_unordered(apart),
+        together=_unordered(together),
         fixed=_fixed(tables, people),
         wishes=wishes,
         bins=dict(bins or {}),
@@ -154,48 +172,36 @@ def read_sheet(
     if raw.startswith((ZIP, OLE)):
         return read_workbook(raw, path.name, sheet, choose_people)
     if sheet is not None:
-        raise RosterError(f"{path.name} is a text file, which has no sheets: leave out sheet={sheet!r}.")
+        raise SheetError.of("text_has_no_sheets", source=path.name, sheet=sheet)
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
 
 
-def _wanted(
-    path: str | os.PathLike[str], main: Sheet, wanted: str | int | None, encoding: str | None
-) -> Sheet | None:
+def _wanted(path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None) -> Sheet:
     """Return the sheet of wishes that is asked for: of the workbook, or of another file."""
-    if wanted is None:
-        return None
     others = {one.title: one for one in main.others}
     if isinstance(wanted, str) and wanted not in others and Path(wanted).is_file():
         found = read_sheet(wanted, encoding=encoding)
         return replace(found, title=found.title or Path(wanted).name)
     if main.is_text:
-        raise RosterError(
-            f"wishes_sheet={wanted!r} is no file, and {Path(path).name} is a text file, which has no sheets."
-        )
+        raise SheetError.of("no_such_file", source=Path(path).name, wanted=wanted)
     found = read_sheet(path, sheet=wanted)
     if found.title == main.title:
-        raise RosterError(f"wishes_sheet={wanted!r} is the sheet of the people: expected another one.")
+        raise SheetError.of("same_sheet", wanted=wanted)
     return found
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a file of reasonable size, or raise RosterError."""
+    """Return a file of reasonable size, or raise SheetError."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise RosterError(
-                f"{path.name} has {path.stat().st_size // 2**20} MB: expected a list of people of at most "
-                f"{MAX_BYTES // 2**20} MB."
-            )
-        raw = path.read_bytes()
+        size = path.stat().st_size
+        raw = path.read_bytes() if size <= MAX_BYTES else b""
     except OSError as error:
-        raise RosterError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise SheetError.of("unreadable", path=str(path), reason=error.strerror or str(error)) from error
+    if size > MAX_BYTES:
+        raise SheetError.of("too_large", source=path.name, n=size // 2**20, most=MAX_BYTES // 2**20)
     if not raw.strip():
-        raise RosterError(f"{path.name} is empty: expected one row per person below a header.")
+        raise SheetError.of("empty", source=path.name)
     return raw
-
-
-def _named_pairs(people: People, named: Named, role: str) -> tuple[tuple[str, str], ...]:
-    return tuple((people.names[one], people.names[other]) for one, other in named.pairs[role])
 
 
 def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...]:
@@ -203,23 +209,22 @@ def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...
     return tuple({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
 
 
-def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
-    """Raise RosterError if two people are to be together and apart."""
-    apart = {frozenset(pair): where for pair, where in named.pairs[APART].items()}
-    for pair, where in named.pairs[TOGETHER].items():
+def _check_contradictions(sheet: Sheet, people: People, pairs: NamedPairs) -> None:
+    """Raise SheetError if two people are to be together and apart."""
+    apart = {frozenset(pair): at for pair, at in pairs[APART].items()}
+    for pair, at in pairs[TOGETHER].items():
         other = apart.get(frozenset(pair))
         if other is not None:
-            one, two = (people.names[i] for i in pair)
-            raise RosterError(
-                f"{sheet.source}: {one!r} and {two!r} are to be together ({where}) and apart ({other}): clear one of "
-                "the cells."
+            both = [people.names[one] for one in pair]
+            raise SheetError.of(
+                "together_and_apart", source=sheet.source, names=both, together=at, apart=other
             )
 
 
 def _attributes(
     tables: list[SheetTable], people: People
 ) -> tuple[dict[str, tuple[str | None, ...]], list[Note]]:
-    """Return the values of all people by attribute, and notes on columns that two sheets have."""
+    """Return the values of all people by attribute, and notes on columns that two sheets have and on no values."""
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
     for table in tables:
@@ -227,35 +232,33 @@ def _attributes(
             values = {person: tidy(table.sheet.cell(row, column.place)) for person, row in table.rows}
             if column.header in found:
                 notes.append(note("column_repeated", header=column.header, sheet=table.sheet.title))
-            else:
-                found[column.header] = tuple(values.get(i) or None for i in range(len(people.names)))
+                continue
+            n = sum(map(is_unknown, values.values()))
+            if n:
+                notes.append(note("unknown_values", attribute=column.header, n=n))
+            known = {person: text for person, text in values.items() if text and not is_unknown(text)}
+            found[column.header] = tuple(known.get(i) for i in range(len(people.names)))
     return found, notes
 
 
 def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
-    """Return the class that is fixed for some people, or raise RosterError where two sheets name two."""
+    """Return the class that is fixed for some people, or raise SheetError where two sheets name two."""
     fixed: dict[str, str] = {}
     for table in tables:
         for column in table.layout.of(FIXED):
             for person, row in table.rows:
-                text = tidy(table.sheet.cell(row, column.place))
-                name = people.names[person]
-                if text and fixed.setdefault(name, text) != text:
-                    raise RosterError(
-                        f"{table.sheet.where(row, column.place)}: {name!r} is fixed in {text!r}, and elsewhere in "
-                        f"{fixed[name]!r}: clear one of the cells."
-                    )
+                text, name = tidy(table.sheet.cell(row, column.place)), people.names[person]
+                if text and not is_nobody(text) and fixed.setdefault(name, text) != text:
+                    at = table.sheet.at(row, column.place)
+                    raise SheetError.of("fixed_twice", at=at, name=name, here=text, elsewhere=fixed[name])
     return fixed
 
 
 def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[Note]:
     notes = []
     for attribute, values in attributes.items():
-        blank = [
-            [name, row + 1]
-            for name, row, value in zip(people.names, people.rows, values, strict=True)
-            if value is None
-        ]
+        pairs = zip(people.names, people.rows, values, strict=True)
+        blank = [[name, row + 1] for name, row, value in pairs if value is None]
         if blank and len(blank) < len(values):
             some = blank if len(blank) <= _SHOWN else blank[:1]
             n, n_people = len(blank), len(values)
@@ -263,8 +266,8 @@ def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...
     return notes
 
 
-def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[Note]:
-    friends = named.pairs[FRIENDS]
+def _notes_on_wishes(people: People, pairs: NamedPairs, wishes: str) -> list[Note]:
+    friends = pairs[FRIENDS]
     notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
@@ -272,7 +275,7 @@ def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[Note]:
         nobody = len(people.names) - len({one for one, _ in friends})
         if nobody:
             notes.append(note("no_wish", n=nobody))
-    for one, other in named.pairs[APART]:
+    for one, other in pairs[APART]:
         if (one, other) in friends or (other, one) in friends:
             notes.append(note("apart_wished", one=people.names[one], other=people.names[other]))
     return notes

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from equigraph._utils.parameters import check_known
 from equigraph._utils.text import count
+from equigraph.apps.classes.messages import Note
 from equigraph.apps.classes.roster.columns import Column
-from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.attributes import Values, attach, attribute_list, check_options
 from equigraph.graph.graph import Graph
@@ -20,12 +20,6 @@ from equigraph.graph.names import object_array
 WISHES = ("any", "mutual", "ranked")
 # Weights of a person's first, second and further wishes where they are ranked.
 RANKS = (3.0, 2.0, 1.0)
-
-
-def check_wishes(wishes: str) -> str:
-    """Return which wishes count, or raise ParameterError."""
-    check_known("wishes", wishes, WISHES)
-    return wishes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +78,7 @@ class Roster:
     _wished: dict[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        check_wishes(self.wishes)
+        check_known("wishes", self.wishes, WISHES)
         self._check()
         if self.wishes == "mutual":
             given = set(self.friends)

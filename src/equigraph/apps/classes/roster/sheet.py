@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from equigraph.apps.classes.roster.notes import Note
-from equigraph.exceptions import RosterError
+from equigraph.apps.classes.messages import Note, SheetError, say
 
 # A sheet of people is small; what is larger is a mistake or meant to do harm.
 MAX_BYTES = 32 * 2**20
@@ -38,15 +37,16 @@ class Block:
 class Sheet:
     """Cells as text."""
 
-    source: str  # what to call it in messages: the file, and the sheet if there are several
+    file: str
     rows: list[list[str]]  # the cells; the first row is row 1 of the sheet. Rows may differ in length
     merged: tuple[Block, ...] = ()
-    # Cells that show no value, and why: a formula that failed or was never computed.
+    # Cells that show no value: the error of a formula that failed, or "" where it was never computed.
     broken: Mapping[tuple[int, int], str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()  # what was guessed to read it
     # Whether it was a text file, in which a cell cannot hold its own separator without quotes.
     is_text: bool = False
     title: str = ""  # name of the sheet in its workbook
+    is_one_of_several: bool = False  # whether its workbook has other sheets
     others: tuple[Sheet, ...] = ()  # the other sheets of the workbook that have cells
     is_further: bool = False  # whether people are read from another sheet, and this one is joined to it
 
@@ -60,22 +60,29 @@ class Sheet:
         cells = self.rows[row]
         return cells[column] if column < len(cells) else ""
 
+    @property
+    def source(self) -> str | list[str]:
+        """What messages call it: the file, and the sheet if there are several."""
+        return [self.file, self.title] if self.is_one_of_several else self.file
+
+    def at(self, row: int, column: int) -> dict[str, Any]:
+        """Return where a cell is, for messages."""
+        sheet = self.title if self.is_further else ""
+        return {"source": self.source, "sheet": sheet, "row": row + 1, "column": letters(column)}
+
     def where(self, row: int, column: int) -> str:
         """Say where a cell is, as the sheet itself counts.
 
         >>> Sheet("class.xlsx", []).where(6, 2)
         'class.xlsx, row 7, column C'
         """
-        return f"{self.source}, {place(row, column)}"
+        return say("en", "where", at=self.at(row, column))
 
-    def place(self, row: int, column: int) -> str:
-        """Return where a cell is, in a message that names the source already."""
-        return f"{self.title!r}, {place(row, column)}" if self.is_further else place(row, column)
-
-
-def place(row: int, column: int) -> str:
-    """Return the row and the column of a cell as a spreadsheet shows them."""
-    return f"row {row + 1}, column {letters(column)}"
+    def why_broken(self, row: int, column: int) -> SheetError:
+        """Return the error about a cell that shows no value."""
+        error = self.broken[row, column]
+        kind = "formula_failed" if error else "formula_uncomputed"
+        return SheetError.of(kind, at=self.at(row, column), error=error)
 
 
 def letters(column: int) -> str:
@@ -115,18 +122,16 @@ def cell_text(value: Any) -> str:
 
 
 def check_bounds(sheet: Sheet) -> Sheet:
-    """Return the sheet with its cells tidied, or raise RosterError if it is too large to be one of people."""
+    """Return the sheet with its cells tidied, or raise SheetError if it is too large to be one of people."""
     kept = [_without_end(row, lambda text: not text.strip()) for row in sheet.rows]
     kept = _without_end(kept, lambda row: not row)
     if len(kept) > MAX_ROWS:
-        raise RosterError(f"{sheet.source} has {len(kept):,} rows: expected at most {MAX_ROWS:,}.")
+        raise SheetError.of("too_many_rows", source=sheet.source, n=len(kept), most=MAX_ROWS)
     width = max(map(len, kept), default=0)
     if width > MAX_COLUMNS:
-        raise RosterError(
-            f"{sheet.source} is used up to column {letters(width - 1)}: expected at most {MAX_COLUMNS} columns."
-        )
-    rows = [_tidy_row(sheet, number, row) for number, row in enumerate(kept)]
-    return replace(sheet, rows=rows)
+        last = letters(width - 1)
+        raise SheetError.of("too_many_columns", source=sheet.source, column=last, most=MAX_COLUMNS)
+    return replace(sheet, rows=[_tidy_row(sheet, number, row) for number, row in enumerate(kept)])
 
 
 def _without_end(values: list[_T], is_blank: Callable[[_T], bool]) -> list[_T]:
@@ -141,9 +146,6 @@ def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
     """Return the tidied cells of a row."""
     for column, text in enumerate(row):
         if len(text) > MAX_TEXT:
-            raise RosterError(
-                f"{sheet.where(number, column)}: the cell has {len(text):,} letters; "
-                f"expected at most {MAX_TEXT:,}."
-            )
+            raise SheetError.of("cell_too_long", at=sheet.at(number, column), n=len(text), most=MAX_TEXT)
     # Lines part the names of a list.
     return ["\n".join(filter(None, map(tidy, text.splitlines()))) for text in row]

@@ -8,9 +8,9 @@ import io
 import re
 from collections import Counter
 
-from equigraph.apps.classes.roster.notes import Note, note
-from equigraph.apps.classes.roster.sheet import MAX_ROWS, Sheet, check_bounds, place
-from equigraph.exceptions import ParameterError, RosterError
+from equigraph.apps.classes.messages import Note, SheetError, note
+from equigraph.apps.classes.roster.sheet import MAX_ROWS, Sheet, check_bounds
+from equigraph.exceptions import ParameterError
 from equigraph.graph.delimited import declared_separator
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -31,12 +31,11 @@ def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) 
     The suffix may promise something else than text; without an encoding it is guessed.
     """
     text, notes = _decode(raw, source, encoding)
+    _check_letters(text, source)
     if _MARKUP.match(text):
-        raise RosterError(
-            f"{source} is a web page or XML, not a sheet: open it in a spreadsheet program and save it as .xlsx."
-        )
+        raise SheetError.of("web_page", source=source)
     if "\0" in text:
-        raise RosterError(f"{source} is neither text nor a spreadsheet: expected .xlsx, .xls, .ods or .csv.")
+        raise SheetError.of("no_text", source=source)
     if suffix in (".xlsx", ".xls", ".ods"):
         notes.append(note("text_file", suffix=suffix))
     first, _, rest = text.partition("\n")
@@ -50,17 +49,14 @@ def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) 
 
 
 def _decode(raw: bytes, source: str, encoding: str | None) -> tuple[str, list[Note]]:
+    encoding = encoding or next((name for mark, name in _MARKS if raw.startswith(mark)), None)
     if encoding is not None:
         return _decode_as(raw, source, encoding), []
-    for mark, name in _MARKS:
-        if raw.startswith(mark):
-            return _decode_as(raw, source, name), []
     try:
         text = raw.decode("utf-8")
+        return text, [] if text.isascii() else [note("encoding_utf8")]
     except UnicodeDecodeError as error:
-        return _decode_western(raw, source, error)
-    _check_letters(text, source)
-    return text, [] if text.isascii() else [note("encoding_utf8")]
+        return _decode_western(raw, source, raw.count(b"\n", 0, error.start) + 1)
 
 
 def _decode_as(raw: bytes, source: str, encoding: str) -> str:
@@ -73,31 +69,24 @@ def _decode_as(raw: bytes, source: str, encoding: str) -> str:
         ) from error
     except UnicodeError as error:
         line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise RosterError(
-            f"{source}, line {line}, is not {encoding}: give the encoding it was saved in, such as "
-            "encoding='utf-8' or encoding='cp1252'."
-        ) from error
+        raise SheetError.of("not_encoded", source=source, line=line, encoding=encoding) from error
     if not isinstance(text, str):
         raise ParameterError(f"encoding={encoding!r} is none of text: expected one such as 'utf-8'.")
-    _check_letters(text, source)
     return text
 
 
-def _decode_western(raw: bytes, source: str, reason: UnicodeDecodeError) -> tuple[str, list[Note]]:
-    line = raw.count(b"\n", 0, reason.start) + 1
+def _decode_western(raw: bytes, source: str, line: int) -> tuple[str, list[Note]]:
+    """Decode text that is not UTF-8 from some line on."""
+    if b"\0" in raw:
+        raise SheetError.of("no_text", source=source)
     try:
         text = raw.decode("cp1252")
-        sample = _MISREAD.search(text)
     except UnicodeDecodeError:
-        text, sample = "", None
-    if b"\0" in raw:
-        raise RosterError(f"{source} is neither text nor a spreadsheet: expected .xlsx, .xls, .ods or .csv.")
+        text = ""
+    sample = _MISREAD.search(text)
     if sample is not None or not text:
-        shown = f", and as Windows-1252 it has words such as {_word(text, sample)!r}" if sample else ""
-        raise RosterError(
-            f"{source}, line {line}, is not UTF-8{shown}: say the encoding it was saved in, such as "
-            "encoding='mac_roman' or encoding='cp850', or save it as UTF-8."
-        )
+        word = _word(text, sample) if sample else ""
+        raise SheetError.of("not_utf8", source=source, line=line, word=word)
     return text, [note("encoding_western", line=line)]
 
 
@@ -108,20 +97,13 @@ def _word(text: str, match: re.Match[str]) -> str:
 
 
 def _check_letters(text: str, source: str) -> None:
-    """Raise RosterError for letters that were lost before, or that show a wrong encoding."""
+    """Raise SheetError for letters that were lost before, or that show a wrong encoding."""
     lost, twice = text.find("\N{REPLACEMENT CHARACTER}"), _READ_TWICE.search(text)
     if lost >= 0:
-        line = text.count("\n", 0, lost) + 1
-        raise RosterError(
-            f"{source}, line {line}, has letters that were lost when it was saved (\N{REPLACEMENT CHARACTER}): "
-            "save it again from the original."
-        )
+        raise SheetError.of("letters_lost", source=source, line=text.count("\n", 0, lost) + 1)
     if twice:
         line = text.count("\n", 0, twice.start()) + 1
-        raise RosterError(
-            f"{source}, line {line}: {_word(text, twice)!r} shows that UTF-8 was taken for another encoding: say "
-            "encoding='utf-8', or save it again from the original."
-        )
+        raise SheetError.of("read_twice", source=source, line=line, word=_word(text, twice))
 
 
 def _separator(text: str) -> str:
@@ -146,8 +128,5 @@ def _rows(text: str, separator: str, source: str) -> list[list[str]]:
             if len(rows) > 4 * MAX_ROWS:
                 break
     except csv.Error as error:
-        raise RosterError(
-            f"{source}, {place(len(rows), 0).split(',')[0]}, cannot be parted into cells ({error}): look for a "
-            "quotation mark that is not closed."
-        ) from error
+        raise SheetError.of("no_cells_in_row", source=source, row=len(rows) + 1, reason=str(error)) from error
     return rows

@@ -1,69 +1,44 @@
-"""Cells that name other people: friends, people not to be with, people to be with."""
+"""Cells that name other people, and columns of such cells that have to be asked about."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
-from equigraph._utils.text import count
-from equigraph.apps.classes.roster.columns import Column, SheetLayout
+from equigraph.apps.classes.messages import Note, SheetError, note
+from equigraph.apps.classes.roster.columns import Column, SheetLayout, is_mark
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
-from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, same
 from equigraph.apps.classes.roster.sheet import Sheet
-from equigraph.exceptions import ParameterError, RosterError
+from equigraph.apps.classes.roster.vocabulary import (
+    AND,
+    APART,
+    ATTRIBUTE,
+    FIXED,
+    FRIENDS,
+    LISTS,
+    TOGETHER,
+    UNUSED,
+    is_nobody,
+)
+from equigraph.exceptions import ParameterError
 
+# By role, pairs of people in the order of the sheet, and where they stand.
+NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
 _MAX_UNKNOWN = 200
-_SHOWN = 40
-_DASHES = re.compile(r"[-\u2013\u2014\u2212/.]+\Z")
-_LINES = re.compile(r"[;\n|]")
-_JOINED = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|en)\s+")
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A name that is not on the list: where it stands, and who may be meant."""
-
-    text: str
-    person: int
-    column: Column
-    row: int
-    sheet: Sheet
-
-    @property
-    def place(self) -> str:
-        """Where it stands."""
-        return self.sheet.place(self.row, self.column.place)
-
-    def note(self, kind: str, **values: str) -> Note:
-        """Return a note on what it was taken for."""
-        sheet = self.sheet.title if self.sheet.is_further else ""
-        cell = {"row": self.row + 1, "column": self.column.letter, "sheet": sheet}
-        return Note(kind, {"text": self.text, **cell, **values})
-
-
-class UnknownNamesError(RosterError):
-    """Names of other people are not on the list.
-
-    Attributes
-    ----------
-    unknown : list of (Unknown, tuple of str)
-        Each of them, and who may be meant.
-    """
-
-    def __init__(self, message: str, unknown: list[tuple[Unknown, tuple[str, ...]]]) -> None:
-        super().__init__(message)
-        self.unknown = unknown
-
-
-@dataclass
-class Named:
-    """Who names whom."""
-
-    # By role: pairs of people in the order of the sheet, and where they stand.
-    pairs: dict[str, dict[tuple[int, int], str]]
-    notes: list[Note] = field(default_factory=list)  # what was taken for something else than it says
+_SHOWN = 40  # names that are not on the list, in one message
+_LINES = re.compile(r"[;\n|]|\s+(?=\d{1,2}[.)]\s)")
+_BULLET = re.compile(r"(?:\d{1,2}[.):]|[-\u2013*\u2022\u00b7])\s+")
+_JOINED = re.compile(rf"\s*[/&+]\s*|\s+(?:{'|'.join(AND)})\s+", re.IGNORECASE)
+_CELLS = 3  # that a question shows
+_LOOKED_AT = 400  # cells of a column that are looked at, evenly over its rows
+_LONGEST = 60  # letters of a cell that may be a name
+NOBODY = -2  # where somebody said that nobody is meant
+HALF = 0.5  # a column half of whose cells are people of the list is one of people
 
 
 @dataclass(frozen=True)
@@ -72,83 +47,143 @@ class SheetTable:
 
     sheet: Sheet
     layout: SheetLayout
-    rows: tuple[tuple[int, int], ...]  # person and row
+    rows: tuple[tuple[int, int], ...]  # person and row; -1 for a person who is not on the list
     notes: tuple[Note, ...] = ()
+    unknown: tuple[Unknown, ...] = ()  # whose rows these are
+    # Columns whose people are to be apart from each other too, as only the name of the sheet says what they are.
+    grouped: frozenset[int] = frozenset()
+
+    def cells(self, column: Column) -> list[tuple[int, str]]:
+        """Return the cells of a column that may name somebody, each with the person it is about."""
+        texts = [(person, self.sheet.cell(row, column.place)) for person, row in self.rows]
+        return [
+            (person, text) for person, text in texts if text and not is_mark(text) and not is_nobody(text)
+        ]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A name that is not on the list: where it stands, and in whose row."""
+
+    text: str
+    person: int
+    column: Column
+    row: int
+    sheet: Sheet
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """Where it stands."""
+        return self.sheet.at(self.row, self.column.place)
+
+    def note(self, kind: str, **values: str) -> Note:
+        """Return a note on what it was taken for."""
+        at = self.at
+        del at["source"]
+        return Note(kind, {"text": self.text, **at, **values})
+
+
+class UnknownNamesError(SheetError):
+    """Names of other people are not on the list.
+
+    Attributes
+    ----------
+    unknown : list of (Unknown, tuple of str)
+        Each of them, and who may be meant.
+    """
+
+    unknown: list[tuple[Unknown, tuple[str, ...]]]
 
 
 def read_named(
-    tables: Sequence[SheetTable],
-    people: People,
-    roles: tuple[str, ...],
-    accept: bool,
-    meant: Mapping[str, str | None],
-) -> Named:
-    """Return who names whom in the columns of some roles.
+    tables: Sequence[SheetTable], people: People, accept: bool, meant: Mapping[str, str | None]
+) -> tuple[NamedPairs, list[Note]]:
+    """Return who names whom in the columns of lists, and notes on what was taken for something else than it says.
 
     A name that is not on the list is an error, unless `meant` says whose it is (None: nobody's), or `accept` is true
     and only one name comes near.
     """
-    named = Named({role: {} for role in roles})
-    unknown: list[Unknown] = []
-    dashes = 0
+    pairs: NamedPairs = {role: {} for role in LISTS}
+    notes: list[Note] = []
+    unknown = [one for table in tables for one in table.unknown]
+    blanks: Counter[str] = Counter()
     for table in tables:
-        sheet = table.sheet
         for person, row in table.rows:
-            for column in table.layout.of(*roles):
-                text = sheet.cell(row, column.place)
-                dashes += bool(_DASHES.match(text))
+            group: list[tuple[int, Unknown]] = []
+            for column in table.layout.of(*LISTS):
+                text = table.sheet.cell(row, column.place)
+                if is_nobody(text) and people.find(text) is None:
+                    blanks[text if any(map(str.isalnum, text)) else "-"] += 1
                 for part in names_in(text, people):
-                    one = Unknown(part, person, column, row, sheet)
-                    found = find_person(one, people, meant, named.notes)
+                    one = Unknown(part, person, column, row, table.sheet)
+                    found = find_person(one, people, meant, accept, notes)
                     if found is None:
                         unknown.append(one)
-                    elif found >= 0:
-                        _add(named, one, found, people)
-    if dashes:
-        named.notes.append(note("dashes", n=dashes))
-    for one, other in take_near(unknown, people, accept, named.notes):
-        _add(named, one, other, people)
-    return named
+                    elif found == person:
+                        raise SheetError.of("own_row", at=one.at, name=people.names[found])
+                    elif found != NOBODY:
+                        pairs[column.role].setdefault((person, found), one.at)
+                        group += [(found, one)] * (column.place in table.grouped)
+            for (first, one), (second, other) in combinations(group, 2):
+                if one.column != other.column and first != second:
+                    pairs[APART].setdefault((first, second), other.at)
+    if unknown:
+        raise _unknown_names(unknown, people, accept)
+    if dashes := blanks.pop("-", 0):
+        notes.append(note("dashes", n=dashes))
+    if blanks:
+        notes.append(note("nobody", words=[list(pair) for pair in blanks.most_common()]))
+    return pairs, notes
 
 
 def find_person(
-    one: Unknown, people: People, meant: Mapping[str, str | None], notes: list[Note]
+    one: Unknown, people: People, meant: Mapping[str, str | None], accept: bool, notes: list[Note]
 ) -> int | None:
-    """Return who is named: a person of the list, -1 where `meant` says nobody, or None if that is not known."""
+    """Return who is named: a person of the list, NOBODY where `meant` says so, or None if that is not known.
+
+    With `accept` the only near name is taken.
+    """
     found = people.find(one.text)
-    known = _meant_people(people, meant)
-    if found is not None or same(one.text) not in known:
+    if found is not None:
         return found
-    found = known[same(one.text)]
-    if found is None:
-        notes.append(one.note("name_left_out"))
-        return -1
-    notes.append(one.note("name_given", name=people.names[found]))
-    return found
+    known = _meant_people(people, meant)
+    if same(one.text) in known:
+        given = known[same(one.text)]
+        if given is None:
+            notes.append(one.note("name_left_out"))
+            return NOBODY
+        notes.append(one.note("name_given", name=people.names[given]))
+        return given
+    near = nearest(one.text, people.names) if accept else []
+    if not _is_plain(one, near, people):
+        return None
+    notes.append(one.note("name_near", name=people.names[near[0]]))
+    return near[0]
 
 
 def _meant_people(people: People, meant: Mapping[str, str | None]) -> dict[str, int | None]:
     """Return the people that names which are not on the list stand for."""
     known: dict[str, int | None] = {}
     for text, name in meant.items():
-        found = None if name is None or name.casefold() == "none" else people.find(name)
-        if found is None and name is not None and name.casefold() != "none":
+        nobody = name is None or name.casefold() == "none"
+        known[same(text)] = None if nobody else people.find(str(name))
+        if known[same(text)] is None and not nobody:
             raise ParameterError(f"names says that {text!r} is {name!r}, who is not on the list.")
-        known[same(text)] = found
     return known
 
 
 def names_in(text: str, people: People) -> Iterator[str]:
     """Yield the names in a cell: a whole cell that is a name is one, whatever signs are in it."""
+    if people.find(text) is not None:
+        yield text
+        return
     for line in _LINES.split(text):
-        line = line.strip()
-        if not line or _DASHES.match(line):
-            continue
+        line = _BULLET.sub("", line.strip(), count=1)
         if people.find(line) is not None:
             yield line
-            continue
-        parts = [part.strip() for part in line.split(",")]
-        yield from _comma_names([part for part in parts if part and not _DASHES.match(part)], people)
+        else:
+            parts = [_BULLET.sub("", part.strip(), count=1) for part in line.split(",")]
+            yield from _comma_names([part for part in parts if part and not is_nobody(part)], people)
 
 
 def _comma_names(parts: list[str], people: People) -> Iterator[str]:
@@ -158,55 +193,36 @@ def _comma_names(parts: list[str], people: People) -> Iterator[str]:
         yield from pairs
         return
     for part in parts:
-        joined = _JOINED.split(part)
-        whole = people.find(part) is not None or any(people.find(one) is None for one in joined)
+        joined = [one for one in _JOINED.split(part) if one]
+        whole = len(joined) < 2 or _is_near(part, people) or not any(_is_near(one, people) for one in joined)
         yield from [part] if whole else joined
 
 
-def _add(named: Named, one: Unknown, other: int, people: People) -> None:
-    if one.person == other:
-        raise RosterError(
-            f"{one.sheet.where(one.row, one.column.place)}: {people.names[other]!r} is named in their own row: name "
-            "somebody else, or clear the cell."
-        )
-    named.pairs[one.column.role].setdefault((one.person, other), one.place)
+def _is_near(text: str, people: People) -> bool:
+    return people.find(text) is not None or bool(nearest(text, people.names))
 
 
-def take_near(
-    unknown: list[Unknown], people: People, accept: bool, notes: list[Note]
-) -> list[tuple[Unknown, int]]:
-    """Return the only near name for each that is not on the list, or raise RosterError with what may be meant."""
-    if not unknown:
-        return []
-    first = unknown[0]
+def _unknown_names(unknown: list[Unknown], people: People, accept: bool) -> SheetError:
+    """Return the error about all names that are not on the list, with what may be meant."""
+    first, source = unknown[0], unknown[0].sheet.source
     if len(unknown) > _MAX_UNKNOWN:
-        raise RosterError(
-            f"{first.sheet.source}: {len(unknown):,} names of other people are not on the list, first "
-            f"{first.text[:40]!r} ({first.place}): look whether {first.column.header!r} is a column of people, and "
-            "which column has their own names."
+        return SheetError.of(
+            "hardly_names",
+            source=source,
+            n=len(unknown),
+            text=first.text[:40],
+            at=first.at,
+            header=first.column.header,
         )
     found = [(one, nearest(one.text, people.names)) for one in unknown]
-    open_ones = [(one, near) for one, near in found if not (accept and _is_plain(one, near, people))]
-    if open_ones:
-        names = [(one, tuple(people.names[place] for place in near)) for one, near in open_ones]
-        raise UnknownNamesError(_sentence(first.sheet, people, open_ones, accept), names)
-    notes += [one.note("name_near", name=people.names[near[0]]) for one, near in found]
-    return [(one, near[0]) for one, near in found]
-
-
-def _sentence(sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool) -> str:
-    shown = "; ".join(
-        f"{one.text[:60]!r} ({one.place}), {_meant(people, near)}" for one, near in found[:_SHOWN]
+    names = [(one, tuple(people.names[place] for place in near)) for one, near in found]
+    shown = [[one.text[:60], one.at, list(near[:3])] for one, near in names[:_SHOWN]]
+    n_plain = sum(_is_plain(one, near, people) for one, near in found)
+    error = UnknownNamesError.of(
+        "unknown_names", source=source, names=shown, n=len(names), n_plain=n_plain, accept=accept
     )
-    n = len(found)
-    more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
-    hint = "correct or clear the cell"
-    plain = sum(_is_plain(one, near, people) for one, near in found)
-    if not accept and plain:
-        several = "the near names" if plain == n else f"{plain} of them as the nearest name"
-        hint += f", or take {several} with accept_near (--accept-near)"
-    are = "is" if n == 1 else "are"
-    return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
+    error.unknown = names
+    return error
 
 
 def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
@@ -214,8 +230,95 @@ def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
     return len(near) == 1 and near[0] != one.person and is_sure(one.text, people.names[near[0]])
 
 
-def _meant(people: People, near: list[int]) -> str:
-    if not near:
-        return "and nobody has a name like it"
-    names = [repr(people.names[place]) for place in near[:3]]
-    return f"perhaps {' or '.join(names)}"
+@dataclass(frozen=True)
+class ColumnQuestion:
+    """A column that has to be asked about, some of its cells, and the roles it may have."""
+
+    column: Column
+    cells: tuple[str, ...]
+    names_people: bool
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What the column may be."""
+        return (APART, TOGETHER, FRIENDS, "none") if self.names_people else (ATTRIBUTE, "none")
+
+
+def find_questions(table: SheetTable, people: People) -> list[ColumnQuestion]:
+    """Return the guessed columns that name people and are not read as such, and those read as such that name nobody."""
+    found = []
+    for column in table.layout.of(ATTRIBUTE, UNUSED, FIXED, *LISTS):
+        cells = table.cells(column) if column.guessed else []
+        is_list = column.role in LISTS
+        # People share a language and not a misspelt friend.
+        values = tuple(dict.fromkeys(text for _, text in cells))
+        if not cells or (is_list and (len(cells) < 4 or 2 * len(values) > len(cells))):
+            continue
+        named = share_naming_people(cells, people)
+        if (named == 0) if is_list else (named >= HALF):
+            found.append(ColumnQuestion(column, values[:_CELLS], not is_list))
+    return found
+
+
+def raise_questions(table: SheetTable, people: People) -> None:
+    """Raise SheetError where a column has to be asked about: one question, which names the others."""
+    questions = find_questions(table, people)
+    if questions:
+        first, *others = questions
+        raise SheetError.of(
+            "question",
+            source=table.sheet.source,
+            letter=first.column.letter,
+            header=first.column.header,
+            names_people=first.names_people,
+            cells=[text.replace("\n", "; ")[:_LONGEST] for text in first.cells],
+            option=first.column.option,
+            roles=first.roles,
+            others=[one.column.header for one in others],
+        )
+
+
+def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
+    """Return the share of cells that name another person of the list, exactly or in whatever spelling.
+
+    One exact name counts for two others, so that a quarter of them makes a column one of people.
+    """
+    sample = cells[:: max(1, len(cells) // _LOOKED_AT)]
+    near: dict[str, int | None] = {}
+    score = 0
+    for person, text in sample:
+        parts = list(names_in(text, people))
+        if _most_are_others([people.find(part) for part in parts], person):
+            score += 2
+        else:
+            near |= {part: meant(part, people) for part in parts if part not in near}
+            score += _most_are_others([near[part] for part in parts], person)
+    return min(1.0, score / len(sample)) if sample else 0.0
+
+
+def _most_are_others(found: list[int | None], person: int) -> bool:
+    others = sum(other is not None and other != person for other in found)
+    return 2 * others >= len(found) > 0
+
+
+def meant(text: str, people: People) -> int | None:
+    """Return who may be meant by a text, in whatever spelling; the first of several, or None."""
+    found = people.find(text)
+    if found is not None or len(text) > _LONGEST:
+        return found
+    near = nearest(text, people.names)
+    return near[0] if near and (len(near) > 1 or is_sure(text, people.names[near[0]])) else None
+
+
+def mentions(table: SheetTable, people: People) -> Iterable[Note]:
+    """Yield notes on columns that are not used and yet speak of people in a sentence."""
+    names = [name.casefold() if len(name) > 3 else "\n" for name in people.names]
+    for column in table.layout.of(UNUSED):
+        texts = [(person, row, table.sheet.cell(row, column.place).casefold()) for person, row in table.rows]
+        rows = [
+            row + 1
+            for person, row, text in texts
+            if text and any(name in text for other, name in enumerate(names) if other != person)
+        ]
+        if rows and column.guessed:
+            yield note("mentions", header=column.header, n=len(rows), rows=rows[:5])

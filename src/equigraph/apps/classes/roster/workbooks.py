@@ -1,27 +1,55 @@
-"""Sheets of spreadsheet programs: xlsx, xls and ods, by calamine (extra ``sheets``)."""
+"""Sheets of spreadsheet programs: xlsx, xls and ods, by calamine (extra ``sheets``).
+
+An xlsx or ods file is an archive of XML, which is looked into before it is read. A small one may unpack to gigabytes,
+and one cell at the far corner makes a reader reserve memory for all the cells before it. Neither does the reader tell a
+blank cell from a formula that failed or was never computed; both are found here.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import posixpath
+import re
+import struct
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+from equigraph.apps.classes.messages import SheetError, note
 from equigraph.apps.classes.roster import reader_process
-from equigraph.apps.classes.roster.notes import note
-from equigraph.apps.classes.roster.packages import Contents, look_into
-from equigraph.apps.classes.roster.sheet import MAX_BYTES, Block, Sheet, cell_text, check_bounds
-from equigraph.exceptions import GraphError, ParameterError, RosterError
+from equigraph.apps.classes.roster.sheet import (
+    MAX_BYTES,
+    MAX_CELLS,
+    MAX_UNPACKED,
+    Block,
+    Sheet,
+    cell_text,
+    check_bounds,
+    letters,
+)
+from equigraph.exceptions import GraphError, ParameterError
 
 _SECONDS = 60
 ZIP = b"PK\x03\x04"
 # The name of the part that holds an encrypted workbook, which the reader takes for a damaged one.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MAX_PARTS = 5_000
+_MAX_SHARED = 100_000_000
+_LOCAL_HEADER = 30
+_DAMAGE = (
+    *(zipfile.BadZipFile, struct.error, zlib.error, ElementTree.ParseError),
+    *(OSError, ValueError, LookupError, RuntimeError),
+)
+_POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
 
 
 def read_workbook(
@@ -35,14 +63,10 @@ def read_workbook(
     named = None if sheet is None else book.read(book.name_of(sheet))
     filled = book.filled(must=sheet is None)
     if not filled and named is None:
-        raise RosterError(f"{source} has no cells: expected one row per person below a header.")
+        raise SheetError.of("no_cells", source=source)
     found = named or (filled[0] if len(filled) == 1 else choose(filled))
     if found is None:
-        listed = ", ".join(repr(name) for name in book.visible[:8])
-        raise RosterError(
-            f"{source} has {len(filled)} sheets ({listed}): say which one has the people with sheet (--sheet), and "
-            "which one their wishes with wishes_sheet (--wishes-sheet)."
-        )
+        raise SheetError.of("which_sheet", source=source, n=len(filled), names=book.visible[:8])
     return replace(found, others=tuple(one for one in filled if one.title != found.title))
 
 
@@ -56,7 +80,7 @@ class Workbook:
         self.source = source
         self.is_old = raw.startswith(OLE)
         if self.is_old and _ENCRYPTED in raw:
-            raise RosterError(f"{source} is protected by a password: save it without one.")
+            raise SheetError.of("password", source=source)
         self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents()
         answer = _ask(raw, source, sheet)
         self.names: list[str] = answer["names"]
@@ -74,7 +98,6 @@ class Workbook:
 
     def read(self, name: str) -> Sheet:
         """Return the cells of a sheet."""
-        source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
         found = self._sheets[name]
         # A damaged file may name the corners in another order.
         merged = tuple(
@@ -86,7 +109,9 @@ class Workbook:
         rows = [[cell_text(value) for value in row] for row in found["rows"]]
         notes = (note("old_workbook"),) if self.is_old else ()
         broken = self._contents.broken.get(name, {})
-        return check_bounds(Sheet(source, rows, merged, broken, notes, title=name))
+        several = len(self.names) > 1
+        sheet = Sheet(self.source, rows, merged, broken, notes, title=name, is_one_of_several=several)
+        return check_bounds(sheet)
 
     def filled(self, must: bool = True) -> list[Sheet]:
         """Return the visible sheets that have cells; those that cannot be read are left out unless all must be."""
@@ -94,7 +119,7 @@ class Workbook:
         for name in self.visible:
             try:
                 found.append(self.read(name))
-            except RosterError:
+            except SheetError:
                 if must:
                     raise
         return [one for one in found if one.rows]
@@ -111,16 +136,12 @@ def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
         )
         answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.SubprocessError, OSError, ValueError) as error:
-        raise _damaged(source) from error
+        raise SheetError.of("damaged", source=source, reason="") from error
     if answer.get("error") == "PasswordError":
-        raise RosterError(f"{source} is protected by a password: save it without one.")
+        raise SheetError.of("password", source=source)
     if "error" in answer:
-        raise _damaged(source)
+        raise SheetError.of("damaged", source=source, reason="")
     return answer
-
-
-def _damaged(source: str) -> RosterError:
-    return RosterError(f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv.")
 
 
 def read_cells(path: Path) -> list[list[str]]:
@@ -137,13 +158,220 @@ def read_cells(path: Path) -> list[list[str]]:
     try:
         book = Workbook(raw, source)
         filled = book.filled()
-    except RosterError as error:
+    except SheetError as error:
         raise GraphError(str(error)) from error
     if len(filled) != 1:
         has = f"has {len(filled)} sheets with cells" if filled else "has no cells"
         raise GraphError(f"{source} {has}: expected one sheet with an edge list.")
     sheet = filled[0]
     if sheet.broken:
-        (row, column), why = min(sheet.broken.items())
-        raise GraphError(f"{sheet.where(row, column)}: {why}.")
+        (row, column), _ = min(sheet.broken.items())
+        raise GraphError(str(sheet.why_broken(row, column)))
     return [row + [""] * (sheet.width - len(row)) for row in sheet.rows]
+
+
+@dataclass
+class Contents:
+    """What lies in the archive of one workbook."""
+
+    # By sheet: cells without a value, as `Sheet.broken` has them.
+    broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+    # By sheet, for ods: merged cells, which its reader does not tell.
+    merged: dict[str, list[Block]] = field(default_factory=dict)
+
+
+def look_into(raw: bytes, source: str) -> Contents:
+    """Return what is to know about the archive of a workbook, or raise SheetError if it is not to be opened."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            _check_size(archive, raw, source)
+            names = set(archive.namelist())
+            if "xl/workbook.xml" in names:
+                return _look_into_xlsx(archive, source)
+            if "content.xml" in names:
+                manifest = "META-INF/manifest.xml"
+                if manifest in names and b"encryption-data" in archive.read(manifest):
+                    raise SheetError.of("password", source=source)
+                return _look_into_ods(archive, source)
+    except SheetError:
+        raise
+    except _DAMAGE as error:
+        raise SheetError.of("damaged", source=source, reason=str(error)) from error
+    is_numbers = any(name.startswith("Index/") for name in names)
+    kind = "numbers_document" if is_numbers else "no_known_sheet"
+    raise SheetError.of("binary_workbook" if "xl/workbook.bin" in names else kind, source=source)
+
+
+def _check_size(archive: zipfile.ZipFile, raw: bytes, source: str) -> None:
+    """Unpack every part without keeping it: what the directory says of the sizes may be a lie."""
+    parts = archive.infolist()
+    room = MAX_UNPACKED
+    for part in parts:
+        if part.flag_bits & 1:
+            raise SheetError.of("password", source=source)
+        room -= _unpacked(raw, part, room)
+        if room < 0:
+            break
+    if room < 0 or len(parts) > _MAX_PARTS:
+        raise SheetError.of("unpacks", source=source, most=MAX_UNPACKED // 2**20)
+
+
+def _unpacked(raw: bytes, part: zipfile.ZipInfo, most: int) -> int:
+    """Return how many bytes a part unpacks to; one more than `most` if there are more."""
+    head = part.header_offset
+    name, extra = struct.unpack_from("<HH", raw, head + 26)
+    start = head + _LOCAL_HEADER + name + extra
+    packed = memoryview(raw)[start : start + part.compress_size]
+    if part.compress_type == zipfile.ZIP_STORED:
+        return len(packed)
+    if part.compress_type != zipfile.ZIP_DEFLATED:
+        raise NotImplementedError(f"packed by method {part.compress_type}")
+    unpacker, size, left = zlib.decompressobj(-15), 0, bytes(packed)
+    while left and not unpacker.eof and size <= most:
+        size += len(unpacker.decompress(left, 1 << 20))
+        left = unpacker.unconsumed_tail
+    return size
+
+
+def _elements(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
+    """Yield starts and ends of the elements of a part, their names without the namespace."""
+    content = archive.read(name)
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise ValueError(f"{name} declares a document type")
+    for event, element in ElementTree.iterparse(io.BytesIO(content), events=("start", "end")):
+        yield event, element.tag.rpartition("}")[2], element
+
+
+def _attribute(element: ElementTree.Element, name: str) -> str | None:
+    """Return an attribute, whatever its namespace."""
+    for key, value in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return value
+    return None
+
+
+def _look_into_xlsx(archive: zipfile.ZipFile, source: str) -> Contents:
+    contents = Contents()
+    longest = _longest_shared(archive)
+    for sheet, part in _parts_of_sheets(archive).items():
+        contents.broken[sheet] = _scan_xlsx_sheet(archive, part, [source, sheet], longest)
+    return contents
+
+
+def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
+    targets = {
+        element.get("Id"): element.get("Target", "")
+        for event, tag, element in _elements(archive, "xl/_rels/workbook.xml.rels")
+        if event == "end" and tag == "Relationship"
+    }
+    parts: dict[str, str] = {}
+    names = set(archive.namelist())
+    for event, tag, element in _elements(archive, "xl/workbook.xml"):
+        if event == "end" and tag == "sheet":
+            target = targets.get(_attribute(element, "id"), "")
+            part = target.lstrip("/") if target.startswith("/") else posixpath.join("xl", target)
+            if part in names:
+                parts[element.get("name", "")] = part
+    return parts
+
+
+def _longest_shared(archive: zipfile.ZipFile) -> int:
+    """Return the length of the longest text that cells share: each cell that shows it holds a copy once read."""
+    if "xl/sharedStrings.xml" not in archive.namelist():
+        return 0
+    longest = 0
+    for event, tag, element in _elements(archive, "xl/sharedStrings.xml"):
+        if event == "end" and tag == "si":
+            longest = max(longest, sum(len(part) for part in element.itertext()))
+            element.clear()
+    return longest
+
+
+def _scan_xlsx_sheet(
+    archive: zipfile.ZipFile, part: str, source: list[str], longest: int
+) -> dict[tuple[int, int], str]:
+    broken: dict[tuple[int, int], str] = {}
+    row, column, last, n_shared = -1, -1, 0, 0
+    for event, tag, element in _elements(archive, part):
+        if event == "start" and tag == "row":
+            # Without a number of its own, a row or a cell follows the one before.
+            row, column = int(element.get("r", row + 2)) - 1, -1
+        elif event == "start" and tag == "c":
+            row, column = _position(element.get("r"), row, column + 1)
+            last = max(last, column)
+            _check_corner(row, last, source)
+        elif event == "end" and tag == "c":
+            n_shared += element.get("t") == "s"
+            error = _formula_error(element)
+            if error is not None:
+                broken[row, column] = error
+            element.clear()
+        elif event == "end" and tag == "row":
+            element.clear()
+    if n_shared * longest > _MAX_SHARED:
+        raise SheetError.of("far_more_text", source=source)
+    return broken
+
+
+def _position(reference: str | None, row: int, column: int) -> tuple[int, int]:
+    if reference is None:
+        return row, column
+    match = _POSITION.match(reference)
+    if match is None:
+        raise ValueError(f"a cell at {reference[:20]!r}")
+    column = 0
+    for letter in match[1]:
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return int(match[2]) - 1, column - 1
+
+
+def _check_corner(row: int, column: int, source: list[str]) -> None:
+    if (row + 1) * (column + 1) > MAX_CELLS:
+        raise SheetError.of("far_corner", source=source, cell=f"{letters(column)}{row + 1}")
+
+
+def _formula_error(cell: ElementTree.Element) -> str | None:
+    """Return the error of a formula of an xlsx sheet, "" if it was never computed; None if the cell is in order."""
+    parts = {child.tag.rpartition("}")[2]: child.text for child in cell}
+    if cell.get("t") == "e":
+        return parts.get("v") or "#"
+    return "" if "f" in parts and not parts.get("v") and cell.get("t") != "str" else None
+
+
+def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
+    contents = Contents()
+    sheet, row, column, last, repeated = "", 0, 0, 0, 1
+    for event, tag, element in _elements(archive, "content.xml"):
+        if event == "start" and tag == "table":
+            sheet, row, last = _attribute(element, "name") or "", 0, 0
+            contents.broken[sheet], contents.merged[sheet] = {}, []
+        elif event == "start" and tag == "table-row":
+            column, repeated = 0, int(_attribute(element, "number-rows-repeated") or 1)
+        elif event == "end" and tag == "table-row":
+            row += repeated
+            element.clear()
+        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
+            n = int(_attribute(element, "number-columns-repeated") or 1)
+            if len(element) or _attribute(element, "formula") is not None:
+                last = max(last, column + n - 1)
+                _check_corner(row + repeated - 1, last, [source, sheet])
+                error = _formula_error_ods(element)
+                if error is not None:
+                    contents.broken[sheet][row, column] = error
+            down, right = (
+                int(_attribute(element, f"number-{one}-spanned") or 1) for one in ("rows", "columns")
+            )
+            if down * right > 1:
+                contents.merged[sheet].append(Block(row, row + down - 1, column, column + right - 1))
+            column += n
+            element.clear()
+    return contents
+
+
+def _formula_error_ods(cell: ElementTree.Element) -> str | None:
+    if _attribute(cell, "formula") is None:
+        return None
+    shown = "".join(cell.itertext()).strip()
+    if shown.startswith(("#", "Err:")):
+        return shown
+    return None if shown or _attribute(cell, "value-type") else ""

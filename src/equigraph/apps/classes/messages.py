@@ -1,0 +1,115 @@
+"""Sentences about sheets and lists: a kind and values, put into words by ``templates/en.txt`` and its translations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from jinja2 import TemplateError
+
+from equigraph._utils.parameters import check_known
+from equigraph._utils.templates import environment
+from equigraph._utils.text import shown
+from equigraph.exceptions import RosterError
+
+LANGUAGES = ("en", "de")
+
+
+def say(language: str, kind: str, **values: Any) -> str:
+    """Return a sentence in a language, in one line."""
+    return shown(_macros(language)[kind](**values))
+
+
+def check_language(language: str) -> str:
+    """Return a language, or raise ParameterError if there are no sentences in it."""
+    check_known("language", language, LANGUAGES)
+    return language
+
+
+def words(language: str) -> Mapping[str, str]:
+    """Return the headings and single words of lists by what they are for."""
+    return dict(_macros(language)["words"])
+
+
+def _macros(language: str) -> dict[str, Any]:
+    return vars(environment("equigraph.apps.classes").get_template(f"{language}.txt").module)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that was guessed, passed over or wrong while a sheet was read; its text is English.
+
+    Attributes
+    ----------
+    kind : str
+        What it is about: the name of a macro in the templates.
+    values : mapping of str to Any
+        Numbers, names and cells that it mentions, as JSON has them.
+
+    Examples
+    --------
+    >>> one = Note("no_wish", {"n": 3})
+    >>> print(one)
+    People without a wish: 3.
+    >>> one.texts()["de"]
+    'Personen ohne Wunsch: 3.'
+    """
+
+    kind: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            self.texts()
+        except (TemplateError, LookupError, TypeError, ValueError) as error:
+            raise RosterError(f"{self.kind!r} is no note on a sheet, or lacks a value ({error}).") from error
+
+    def texts(self) -> dict[str, str]:
+        """Return the sentence in each language."""
+        return {language: say(language, self.kind, **self.values) for language in LANGUAGES}
+
+    def __str__(self) -> str:
+        return say("en", self.kind, **self.values)
+
+
+def note(kind: str, **values: Any) -> Note:
+    """Return a note of a kind."""
+    return Note(kind, values)
+
+
+class SheetError(RosterError):
+    """A sheet is not usable, or asks a question.
+
+    Attributes
+    ----------
+    note : Note
+        What is wrong, in every language.
+    """
+
+    note: Note
+
+    @classmethod
+    def of(cls, kind: str, **values: Any) -> Self:
+        """Return an error of a kind."""
+        what = Note(kind, values)
+        error = cls(str(what))
+        error.note = what
+        return error
+
+
+def text_of(error: Exception, language: str) -> str:
+    """Return what an error says, in a language if it is about a sheet."""
+    return error.note.texts()[language] if isinstance(error, SheetError) else str(error)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Put errors about sheets into a language."""
+    try:
+        yield
+    except SheetError as error:
+        if language == "en":
+            raise
+        raise RosterError(text_of(error, language)) from None
