@@ -58,7 +58,7 @@ def read_roster(
     Parameters
     ----------
     path : path-like
-        An .xlsx, .xls or .ods file (extra ``sheets``), or text as spreadsheet programs write it (.csv, .tsv).
+        An .xlsx, .xls or .ods file, or text as spreadsheet programs write it (.csv, .tsv).
     columns : mapping of str to str, optional
         What columns are, by their headers (or letters): ``name``, ``first_name``, ``middle_name``, ``last_name``,
         ``friends``, ``not_with``, ``together_with``, ``fixed_class``, ``attribute``, or None where a column is not
@@ -92,8 +92,6 @@ def read_roster(
         If the sheet cannot be read, or says something that cannot be; the message names the row and the column.
     ParameterError
         If a parameter is wrong.
-    MissingDependencyError
-        If the extra ``sheets`` is needed and not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sheets of spreadsheet programs: xlsx, xls and ods, by calamine (extra ``sheets``).
+"""Sheets of spreadsheet programs: xlsx, xls and ods, by calamine.
 
 An xlsx or ods file is an archive of XML, which is looked into before it is read. A small one may unpack to gigabytes,
 and one cell at the far corner makes a reader reserve memory for all the cells before it. Neither does the reader tell a
