@@ -91,6 +91,14 @@ def test_a_header_about_people_over_other_cells(tmp_path):
     )
 
 
+def test_a_word_that_is_near_a_first_name_is_no_person(tmp_path):
+    people = ["Gus Alt", "Gus Berg", "Lea Alt", "Lea Cole"]
+    path = tmp_path / "bus.csv"
+    lines = [f"{name},{word}" for name, word in zip(people, ["", "bus", "bus", "Les"], strict=True)]
+    path.write_text("\n".join(["Name,Notes", *lines]) + "\n", encoding="utf-8")
+    assert eg.read_roster(path).people == tuple(people)
+
+
 letters = st.text(st.characters(codec="utf-8", categories=("L", "Nd", "Zs", "P")), min_size=1, max_size=30)
 words = st.sampled_from(
     [word for header, role in CASES if role not in ("name", "first_name") for word in header.split()]

@@ -302,12 +302,12 @@ def _most_are_others(found: list[int | None], person: int) -> bool:
 
 
 def meant(text: str, people: People) -> int | None:
-    """Return who may be meant by a text, in whatever spelling; the first of several, or None."""
+    """Return who is meant by a text, in whatever spelling; the first of several, or None: "bus" is no misspelt Gus."""
     found = people.find(text)
     if found is not None or len(text) > _LONGEST:
         return found
     near = nearest(text, people.names)
-    return near[0] if near and (len(near) > 1 or is_sure(text, people.names[near[0]])) else None
+    return near[0] if near and is_sure(text, people.names[near[0]]) else None
 
 
 def mentions(table: SheetTable, people: People) -> Iterable[Note]:
