@@ -77,6 +77,11 @@ def test_lists_notes_and_questions_in_german(tmp_path):
     assert "<h1>Klassen</h1>" in page
     assert "Klasse 1" in page
     assert run("check", str(tmp_path / "out")).exit_code == 0
+    asked = run("check", str(tmp_path / "out"), "--people", str(path), "--language", "de")
+    assert "Spalte C, „Infos“, nennt Personen" in asked.stderr
+    later = ["--repair", "-o", str(tmp_path / "later"), "--language", "de"]
+    assert run("check", str(tmp_path / "out"), *later).exit_code == 0
+    assert "<h1>Klassen</h1>" in (tmp_path / "later" / "classes.html").read_text("utf-8")
 
 
 def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path):

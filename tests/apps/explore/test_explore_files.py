@@ -191,6 +191,21 @@ def test_everything_can_be_taken_away(served, room, labelled, tmp_path):
     assert found["labels"].tolist() == labelled.labels.tolist()
 
 
+def test_lists_are_in_the_language_of_the_page(served):
+    german = {"authorization": f"Bearer {served.token}", "accept-language": "de-AT,de;q=0.9"}
+    kinds = ("lists.csv", "lists.html", "door.html", "classes.zip")
+    content = {kind: ask(served, f"/api/download/{kind}", headers=german)[1] for kind in kinds}
+    assert content["lists.csv"].decode("utf-8-sig").startswith("Klasse;Name;")
+    for kind in ("lists.html", "door.html"):
+        assert '<html lang="de">' in content[kind].decode()
+    with zipfile.ZipFile(io.BytesIO(content["classes.zip"])) as archive:
+        assert '<html lang="de">' in archive.read("classes.html").decode()
+    path = f"/api/upload?name={quote('Klasse.csv')}"
+    _, seen = ask(served, path, method="PUT", body=b"Name\nAda\nAda\n", headers=german)
+    assert seen["error"].startswith("Klasse.csv: In den Zeilen 2 und 3 steht")
+    assert seen["error"] == seen["values"]["texts"]["de"]
+
+
 def test_a_file_that_is_too_large_is_refused(reader):
     status, seen = _send(reader, "large.csv", bytes(33 << 20))
     assert status == 400

@@ -238,11 +238,12 @@ def test_german_leaves_no_english_behind(open_page):
     for name, body, words in (
         ("x.exe", b"", "ist von keiner bekannten Art"),
         ("x.json", b"{}", "lässt sich so nicht lesen. Das Programm sagt dazu auf Englisch: "),
-        ("x.csv", b"Name\nAda\nAda\n", "Das geht so nicht. Das Programm sagt dazu auf Englisch: "),
+        ("x.csv", b"Name\nAda\nAda\n", "In den Zeilen 2 und 3 steht"),
     ):
         sheet = {"name": name, "mimeType": "text/plain", "buffer": body}
         page.set_input_files("dialog input[type=file]", sheet)
         page.wait_for_selector(f"dialog .error:has-text('{words}')")
+    assert "Englisch" not in page.inner_text("dialog")  # what is said about a sheet is German
     page.keyboard.press("Escape")
     page.locator(".add-rule summary").click()
     page.locator(".add-rule .fields input").first.fill("40")

@@ -65,5 +65,8 @@ def test_what_the_board_says_about_a_sheet_is_in_its_language(tmp_path):
     path.write_bytes(csv_bytes([["Wer", "Bus"], ["Ada", "1"]]))
     seen = inspect(str(path), "Klasse.csv", None, language="de")
     assert seen["error"].startswith("Klasse.csv hat in Zeile 1 keine bekannte Spalte mit Namen")
+    # A page takes the sentence in its own language, whichever was asked for: a command has none of a page.
+    assert seen["code"] == "sheet"
+    assert inspect(str(path), "Klasse.csv", None)["values"]["texts"]["de"] == seen["error"]
     with pytest.raises(InputError, match=r"Klasse.csv hat in Zeile 1 keine bekannte"):
         read(ReadRequest(str(path), "Klasse.csv", language="de"), None)
