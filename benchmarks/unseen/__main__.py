@@ -19,8 +19,9 @@ from benchmarks.unseen import report
 from benchmarks.unseen.fits import DEFAULT
 from benchmarks.unseen.graphs import Case, suite
 from benchmarks.unseen.measure import Outcome, Settings, measure
+from benchmarks.unseen.rival import check_vieclus
 from equigraph._utils.records import write_json
-from equigraph.exceptions import MissingDependencyError, require
+from equigraph.exceptions import MissingDependencyError
 
 Task = tuple[int, Case]
 
@@ -57,7 +58,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"--cases: no case has {' or '.join(options.cases)} in its name.")
     try:
         if options.settings.vieclus > 0:
-            require("vieclus", extra="bench", purpose="The comparison with VieClus")
+            check_vieclus()
     except MissingDependencyError as error:
         parser.error(f"{error} Or leave it out with --no-vieclus.")
     options.facts = facts(options.settings)

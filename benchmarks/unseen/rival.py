@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import require
+from equigraph.exceptions import MissingDependencyError, require
 
 # VieClus takes whole numbers as weights: others are scaled to this sum, far from where sums overflow.
 TOTAL_WEIGHT = 10**8
@@ -31,6 +31,21 @@ def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     if np.array_equal(weights, np.rint(weights)):
         return weights.astype(np.int64)
     return np.maximum(np.rint(weights * (TOTAL_WEIGHT / weights.sum())), 1).astype(np.int64)
+
+
+def check_vieclus() -> None:
+    """Raise MissingDependencyError unless VieClus can be loaded here.
+
+    Its wheel is built for processors with instructions that not all have; loading it on another one ends the process.
+    """
+    done = subprocess.run([sys.executable, "-c", "import vieclus"], capture_output=True, check=False)
+    if done.returncode < 0:
+        raise MissingDependencyError(
+            f"The comparison with VieClus needs a processor that its wheel is built for: loading it ended with signal "
+            f"{-done.returncode}."
+        )
+    if done.returncode:
+        require("vieclus", extra="bench", purpose="The comparison with VieClus")
 
 
 def vieclus_labels(adjacency: sparse.csr_array, seconds: float, seed: int) -> NDArray[np.int64]:

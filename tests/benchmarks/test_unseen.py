@@ -7,6 +7,7 @@ pytest.importorskip("networkx")
 
 from benchmarks.unseen import __main__ as command
 from benchmarks.unseen import configuration, graphs, measure, report, rival
+from equigraph.exceptions import MissingDependencyError
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +23,13 @@ def cold(monkeypatch):
 
 def test_whole_run_and_resume(cases, cold, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(command, "suite", {3: cases}.__getitem__)  # drawn before
-    pytest.importorskip("vieclus")
     pytest.importorskip("igraph")
     path = tmp_path / "run.json"
     options = ["--long", "0.1", "--vieclus", "0.2", "--json", str(path), "--cases", "miserables"]
+    try:
+        rival.check_vieclus()
+    except MissingDependencyError:  # the wheel is built for newer processors than some that CI runs on
+        options.append("--no-vieclus")
     assert command.main(["--seeds", "3", *options]) == 0
     stored = json.loads(path.read_text(encoding="utf-8"))
     (outcome,) = stored["outcomes"]
@@ -34,7 +38,8 @@ def test_whole_run_and_resume(cases, cold, monkeypatch, tmp_path, capsys):
         assert point["best"] >= max(point["ours"], point["louvain"])
         assert point["seconds"] > 0
     # The highest modularity of this graph.
-    assert outcome["duel"]["vieclus"] == pytest.approx(0.5667, abs=1e-4)
+    if "--no-vieclus" not in options:
+        assert outcome["duel"]["vieclus"] == pytest.approx(0.5667, abs=1e-4)
     assert "4 points" in capsys.readouterr().out
     assert command.main(["--seeds", "3", *options, "--resume"]) == 0
     assert "1 of 1" not in capsys.readouterr().err
