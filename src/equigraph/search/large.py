@@ -101,7 +101,7 @@ class LargeSearch:
     ) -> list[NDArray[np.int32]]:
         """Return labels for every target; see `Search.solve`."""
         wanted = list(targets) if self.objective.is_fair else [Target()]
-        n_steps = n_runs * (3 + 3 * len(wanted)) + len(wanted) if self.effort else len(wanted)
+        n_steps = n_runs * (6 + 3 * len(wanted)) + len(wanted) if self.effort else len(wanted)
         self.watch = Stopwatch(notify, n_steps, self._has_some)
         with self._kept_if_lost(wanted), self.watch:
             for _ in self._steps(wanted, list(starts), n_runs):
@@ -160,7 +160,7 @@ class LargeSearch:
             self.rows.leave_workers()
             if not self.pool.labels:
                 self._take_parts(targets)
-                self._climbed(targets[0].best(self.pool), targets[0])
+                self._climbed([targets[0].best(self.pool)], targets[0])
             cause = str(error).partition(",")[0]
             warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
 
@@ -170,19 +170,23 @@ class LargeSearch:
         if not self.effort:
             given = given or [self._keep(self.exactly(np.zeros(self.rows.n_nodes, dtype=np.int32)))]
             for target in targets:
-                for labels in given:
-                    self._climbed(labels, target)
+                self._climbed(given, target)
                 yield
             return
-        yield from self._search_parts(targets, given, n_runs)
-        if self.objective.is_fair and any(target.wants_fairness for target in targets):
+        cohesion, pools = Target(0.0), [self.pool]
+        is_fair = self.objective.is_fair and any(target.wants_fairness for target in targets)
+        wanted = list(dict.fromkeys([cohesion, *targets])) if is_fair else targets
+        yield from self._search_parts(wanted, given, n_runs)
+        if is_fair:
             # Where parts leave clusters unfair, single nodes make them fair at less cost, as the dial is raised.
-            labels = Target(0.0).best(self.pool)
+            labels, raised = cohesion.best(self.pool), Pool()
             for value in LADDER:
                 guide = self.objective.guided().at(value)
-                labels = self._keep(self._settled(labels, guide, _RUNG_PASSES, 0.0))
+                labels = self._settled(labels, guide, _RUNG_PASSES, 0.0)
+                raised.add(labels, *self.score(labels))
+            pools.append(raised)
         for target in targets:
-            self._climbed(target.best(self.pool), target)
+            self._climbed([target.best(pool) for pool in pools], target)
             yield
 
     def _search_parts(
@@ -212,15 +216,16 @@ class LargeSearch:
         yield from inner.steps(targets, list(coarse), n_runs)
         self._take_parts(targets)
 
-    def _climbed(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
-        """Move the nodes, in index order, for a bounded number of passes, into the pool."""
+    def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
+        """Move and swap the nodes, in index order, for a bounded number of passes, into the pool."""
         objective = self.objective.for_target(target)
-        labels = self._keep(self._settled(self._within_bounds(labels), objective))
-        if not objective.is_tight:
-            return labels
-        # Where sizes are tied, or each cluster must mirror the population, two nodes get further than one.
-        labels = self._keep(self.rows.swap(labels, objective, pause=self.watch.look))
-        return self._keep(self._settled(labels, objective))
+        for start in starts:
+            labels = self._settled(self._within_bounds(start), objective)
+            if objective.is_tight:
+                # Where sizes are tied, or each cluster must mirror the population, two nodes get further than one.
+                labels = self.rows.swap(labels, objective, pause=self.watch.look)
+                labels = self._settled(labels, objective)
+            self._keep(labels)
 
     def _settled(
         self,
