@@ -8,7 +8,7 @@ only, so there are n_groups * n_clusters values to compute.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,6 +93,30 @@ def representation_violation(
     return np.where(row_sizes < encoded.n_clusters, np.maximum(violations, shares), violations)
 
 
+@overload
+def individual_balance_score(
+    labels: Any,
+    *,
+    sensitive_features: ArrayLike | Groups | None = ...,
+    representation: Any = ...,
+    self_pairs: bool = ...,
+    normalize: bool = ...,
+    per_node: Literal[False] = ...,
+) -> float: ...
+
+
+@overload
+def individual_balance_score(
+    labels: Any,
+    *,
+    sensitive_features: ArrayLike | Groups | None = ...,
+    representation: Any = ...,
+    self_pairs: bool = ...,
+    normalize: bool = ...,
+    per_node: Literal[True],
+) -> NDArray[np.float64]: ...
+
+
 def individual_balance_score(
     labels: Any,
     *,
@@ -101,7 +125,7 @@ def individual_balance_score(
     self_pairs: bool = False,
     normalize: bool = False,
     per_node: bool = False,
-) -> Any:
+) -> float | NDArray[np.float64]:
     """Return the individual balance rho.
 
     ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean
