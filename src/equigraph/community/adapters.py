@@ -18,7 +18,6 @@ from equigraph._utils.parameters import AnyOf, Choice, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import require
-from equigraph.search.merge import exactly_k
 
 
 class _Adapter(GraphClusterer):
@@ -39,6 +38,8 @@ class _Adapter(GraphClusterer):
         labels = self._labels(adjacency, problem.seed) if adjacency.nnz else np.arange(problem.n_nodes)
         labels = np.unique(labels, return_inverse=True)[1]
         if self.n_clusters is not None:
+            from equigraph.search.merge import exactly_k
+
             labels = exactly_k(
                 adjacency, labels, self.n_clusters, resolution=self.resolution, seed=problem.seed
             )

@@ -179,11 +179,12 @@ class LargeSearch:
         yield from self._search_parts(wanted, given, n_runs)
         if is_fair:
             # Where parts leave clusters unfair, single nodes make them fair at less cost, as the dial is raised.
-            labels, raised = cohesion.best(self.pool), Pool()
-            for value in LADDER:
-                guide = self.objective.guided().at(value)
-                labels = self._settled(labels, guide, _RUNG_PASSES, 0.0)
-                raised.add(labels, *self.score(labels))
+            raised = Pool()
+            for labels in (cohesion.best(self.pool), *given):
+                for value in LADDER:
+                    guide = self.objective.guided().at(value)
+                    labels = self._settled(labels, guide, _RUNG_PASSES, 0.0)
+                    raised.add(labels, *self.score(labels))
             pools.append(raised)
         for target in targets:
             self._climbed([target.best(pool) for pool in pools], target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ _PIECE = 1_000_000
 # Parts of clusters make the next level only if it is this much smaller, and whole clusters do otherwise.
 _LEAST_SHRINKAGE = 0.8
 # Passes of swaps, and what one must bring, in modularity, to be followed by another.
-SWAP_PASSES, LEAST_SWAP = 10, 1e-4
+SWAP_PASSES, LEAST_SWAP = 10, 1e-6
 # More pairs of clusters than this are not tried, and so many nodes of a kind wait for a partner between two of them. A
 # look at one reads all groups: with many groups there are fewer kinds, so that looks at all of them read about as many
 # counts.
@@ -284,28 +285,53 @@ def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float 
 
     The sizes stay. ``least_gain`` is what a pass must bring, in modularity, to be followed by another.
     """
-    waiting = waiting_room(partition.objective, partition.n_clusters)
-    best = partition.relabelled(partition.labels)
-    for _ in range(max_passes if waiting is not None else 0):
-        assert waiting is not None
-        waiting.number[...] = 0
-        swapped = best.relabelled(best.labels)
-        swap_rows(*swapped.arrays, 0, waiting)
-        gain = swapped.value - best.value
-        best = swapped if gain > 0 else best
-        if gain <= least_gain * (1 - partition.objective.fairness):
+
+    def swapped(best: NDArray[np.int32], waiting: Waiting) -> tuple[NDArray[np.int32], float]:
+        found = partition.relabelled(best)
+        swap_rows(*found.arrays, 0, waiting)
+        return found.labels, found.value
+
+    start = partition.labels.copy(), partition.relabelled(partition.labels).value
+    least_gain *= 1 - partition.objective.fairness
+    waiting = partial(waiting_room, partition.objective, partition.n_clusters)
+    return partition.relabelled(repeat_swaps(swapped, start, waiting, max_passes, least_gain))
+
+
+def repeat_swaps(
+    swapped: Callable[[NDArray[np.int32], Waiting], tuple[NDArray[np.int32], float]],
+    start: tuple[NDArray[np.int32], float],
+    waiting: Callable[[int], Waiting | None],
+    max_passes: int,
+    least_gain: float,
+) -> NDArray[np.int32]:
+    """Repeat passes of swaps while they bring enough; return the best labels.
+
+    Many nodes wait at first. What is kept of them is not exact, and on dense graphs less so, where a move changes what
+    many others would gain; when such a pass brings too little, one waits at a time.
+    """
+    (best, value), depth = start, _MOST_WAITING
+    for _ in range(max_passes):
+        room = waiting(depth)
+        if room is None:
             break
+        labels, reached = swapped(best, room)
+        enough = reached - value > least_gain
+        if reached > value:
+            best, value = labels, reached
+        if not enough and depth == 1:
+            break
+        depth = depth if enough else 1
     return best
 
 
-def waiting_room(objective: Objective, n_clusters: int) -> Waiting | None:
-    """Return empty heaps of swap candidates; None where there would be too many."""
+def waiting_room(objective: Objective, n_clusters: int, depth: int) -> Waiting | None:
+    """Return empty heaps of swap candidates, at most so deep; None where there would be too many."""
     if n_clusters**2 > _MOST_PAIRS:
         return None
     n_groups = objective.population.size
     n_kinds = max(min(n_groups, _MOST_PAIRS // n_clusters**2, max(_MOST_READ // n_groups, 1)), 1)
     n_slots = n_clusters**2 * n_kinds
-    size = n_slots * min(_MOST_WAITING, _MOST_PAIRS // n_slots)
+    size = n_slots * min(depth, _MOST_PAIRS // n_slots)
     return Waiting(
         number=np.zeros(n_slots, dtype=np.int64),
         who=np.zeros(size, dtype=np.int64),

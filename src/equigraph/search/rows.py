@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from equigraph.search.moves import (
     near_room,
     no_pause,
     repeat,
+    repeat_swaps,
     waiting_room,
 )
 from equigraph.search.objective import Objective
@@ -171,21 +173,18 @@ class GraphRows:
         pause: Callable[[], Any] = no_pause,
     ) -> NDArray[np.int32]:
         """Let pairs of nodes change places while the objective rises; see `equigraph.search.moves.swap`."""
-        partition = Partition(self.nodes, objective, labels)
-        waiting = waiting_room(objective, partition.n_clusters)
-        state: Sequence[NDArray] = [*partition.state]
-        best, reached = partition.labels.copy(), objective.value(*self.scores(labels, objective))
-        for _ in range(max_passes if waiting is not None else 0):
-            assert waiting is not None
-            waiting.number[...] = 0
-            both = self.store.walk(swap_block, [*waiting, *state], objective, self.unit)
-            waiting, state = Waiting(*both[: len(waiting)]), both[len(waiting) :]
+        labels = labels.astype(np.int32)
+        n_clusters = int(labels.max()) + 1
+
+        def swapped(best: NDArray[np.int32], waiting: Waiting) -> tuple[NDArray[np.int32], float]:
+            state: list[NDArray] = [*waiting, *Partition(self.nodes, objective, best, n_clusters).state]
+            found = self.store.walk(swap_block, state, objective, self.unit)[len(waiting)]
             pause()
-            before, reached = reached, objective.value(*self.scores(state[0], objective))
-            best = state[0].copy() if reached > before else best
-            if reached - before <= least_gain * (1.0 - objective.fairness):
-                break
-        return best
+            return found, objective.value(*self.scores(found, objective))
+
+        start = labels, objective.value(*self.scores(labels, objective))
+        waiting = partial(waiting_room, objective, n_clusters)
+        return repeat_swaps(swapped, start, waiting, max_passes, least_gain * (1.0 - objective.fairness))
 
 
 def rows_of(graph: Any) -> GraphRows | None:

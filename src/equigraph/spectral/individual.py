@@ -87,13 +87,13 @@ class IndividualFairSC(SpectralMethod):
 
     Examples
     --------
-    Six nodes on a ring; opposite nodes represent each other, so each cluster should have half of every pair.
+    Two triangles joined by three edges, whose ends represent each other: each cluster should have half of every pair.
 
     >>> import numpy as np
     >>> import equigraph as eg
-    >>> ring = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
     >>> opposite = sparse.csr_array(np.roll(np.eye(6), 3, axis=1))
-    >>> model = eg.IndividualFairSC(n_clusters=2, representation=opposite, random_state=0).fit(ring)
+    >>> prism = np.kron(np.eye(2), 1 - np.eye(3)) + opposite
+    >>> model = eg.IndividualFairSC(n_clusters=2, representation=opposite, random_state=0).fit(prism)
     >>> bool((model.labels_[:3] != model.labels_[3:]).all())
     True
     """

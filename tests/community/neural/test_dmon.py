@@ -195,7 +195,6 @@ def test_memory_stays_linear_in_the_edges():
         import numpy as np, torch
         from scipy import sparse
         from equigraph.community.neural import DMoN
-from equigraph.community.neural.dmon import sensitive_columns, structural_columns
         n = 12_000
         rows, steps = np.random.default_rng(0).integers(n - 1, size=(2, 48_000))
         columns = (rows + 1 + steps) % n

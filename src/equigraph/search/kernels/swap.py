@@ -133,6 +133,11 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
             labels[low + site], labels[partner] = target, a
             for c in (a, target):
                 rescore(terms, score, state, c)
+                # Where one node waits at a time, what is kept of it is exact: all who have to do with the two clusters
+                # are forgotten.
+                for slot in range(n_slots * n_kinds if depth == 1 else 0):
+                    waiting.number[c * n_slots * n_kinds + slot] = 0
+                    waiting.number[(slot // n_kinds * n_slots + c) * n_kinds + slot % n_kinds] = 0
         else:
             g = max(np.int64(level.columns[site, 0]), 0) % n_kinds
             for place in range(count):
