@@ -18,7 +18,8 @@ HEADERS = {
     "not_with": """Must be apart from; Cannot be with; Should not be with; Incompatible with; Do not place with;
         Can't be with;
         Nicht in eine Klasse mit; Trennung; A ne pas mettre avec; Nicht mit; Pas avec; No con; Non con; Niet met;
-        Keep away from; Auf keinen Fall mit; Bullied by;
+        Keep away from; Auf keinen Fall mit; Bullied by; Doesnt get on with; Fights with; Ruzie met; Konflikt z;
+        Nesnáší se s; Não se dá bem com; No se lleva bien con; Niet bij; Δεν ταιριάζει με;
         Não colocar com; Separar de; Nie z; Rozdzielić od; Inte med; Skiljas från; Ikke sammen med; Adskilles fra;
         Oddělit od; Darf nicht in dieselbe Klasse wie; No debe estar con; Não pode ficar com; Må ikke gå med;
         Nesmí být s; Ei samaan luokkaan; Nem lehet együtt; Nu împreună cu; Не вместе с; Όχι με""",
@@ -32,11 +33,23 @@ HEADERS = {
         3); FREUND_2;
         Wants to be together with; Möchte in eine Klasse mit; Souhaite être avec; Preferenza 2; Vriendin 2; Ami(e) 2;
         Lieblingsfreund; Melhores amigos; Przyjaciele; Kompis 1; Bästa vän; Veninde; Arkadaş 1; Kamarád;
-        Con quién le gustaría estar; Chce być z; Önskar gå med; Kaverit; Barátok; Prieteni; Друзья; Φίλοι""",
+        Con quién le gustaría estar; Chce być z; Who do you want to be with?; Mit wem möchtest du in eine Klasse?;
+        Met wie wil je in de klas?; Vem vill du gå med?; Con chi vorresti stare; Birlikte olmak istediği;
+        Önskar gå med; Kaverit; Barátok; Prieteni; Друзья; Φίλοι""",
     # What could be either is asked for.
     None: """Keine Freunde; Do not separate from; Separate twins; Prefers not to be with; With; Friends (not these);
         Same class as last year; Cousin; Must be with friend; Friends, do not leave blank; Lieblingsessen;
-        Preferred language; Birlikte değil; Last name (friend); Name (friend)""",
+        Preferred language; Birlikte değil; Last name (friend); Name (friend);
+        Bad friends; Least preferred; Unwanted classmate; Would like a different class than; Used to be friends with;
+        Chosen by; Brother's friend; Together: no; Was placed with; Twins: different classes; Same class forbidden;
+        Unerwünschte Mitschüler; Abgewählt; Möchte ohne; Zwillinge verteilen; Geschwister in andere Klasse;
+        Mauvais camarade; Préfère sans; Ensemble jamais; Malos compañeros; Juntos prohibido;
+        Hermanos en clases distintas; Compagni indesiderati; Insieme impossibile; Slechte vriend; Onvriendelijk;
+        Tweeling in verschillende klassen; Niechciany kolega; Nieprzyjaciele; Chce bez; Bliźnięta w różnych klasach;
+        Oönskad kompis; Ovänner; Uønskede kammerater; Syskon i olika klasser; İstenmeyen arkadaş; Birlikte olmasın;
+        Aynı sınıfa konulmasın; Birlikte olamaz; Kardeşler farklı sınıflarda; Nechtěný kamarád; Nepřátelé;
+        Amigos rejeitados; Maus amigos; Neprieten; Nemkívánatos barát; Epäystävä; Нежеланный; Плохой друг;
+        Близнецы в разные классы; Ανεπιθύμητοι φίλοι; Αδέλφια σε διαφορετική τάξη""",
     "name": """What is your child's name?; Name of your child; Name des Kindes; Nombre de su hijo; Imię i nazwisko;
         Ad Soyad;
         Jméno a příjmení; Öğrenci; Oppilas; Név; Nume și prenume; ФИО; Ονοματεπώνυμο""",
@@ -89,6 +102,16 @@ def test_a_header_about_people_over_other_cells(tmp_path):
     assert any(
         "'Notes' is not used, and speaks of other people in 1 row (2)" in str(note) for note in noted.notes
     )
+
+
+def test_columns_of_one_header_are_asked_about_by_their_letters(tmp_path):
+    rows = [[name, "", ""] for name in PEOPLE]
+    rows[0][1:] = [PEOPLE[1], PEOPLE[2]]
+    path = write_csv(tmp_path / "a.csv", [["", "Wishes", "Apart"], ["Name", "1", "1"], *rows])
+    with pytest.raises(RosterError, match=r'--columns "B=friends".*the same for \'C\''):
+        eg.read_roster(path)
+    roster = eg.read_roster(path, columns={"B": "friends", "C": "not_with"})
+    assert (roster.friends, roster.apart) == (((PEOPLE[0], PEOPLE[1]),), ((PEOPLE[0], PEOPLE[2]),))
 
 
 def test_a_word_that_is_near_a_first_name_is_no_person(tmp_path):

@@ -24,7 +24,7 @@ _WRITTEN_OUT = str.maketrans(
 )
 _INSIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _ORDINAL = re.compile(r"(?:\d+(?:st|nd|rd|th|er|ere|re|eme|e|o|a|ste|de)?|i{1,3}|iv|v)\Z")
-_NUMBER = re.compile(r"\b(?:no|nr|num|n)\b[.:]?\s*(?=\d)|\bno\.?\s*$")
+_NUMBER = re.compile(r"\b(?:no|nr|num|n)\b[.:]?\s*(?=\d)")
 _CONTRACTION = re.compile(r"n['\u2019]t\b")
 _COMPOUND = 5  # letters of a stem that may also stand inside a word, as in Lieblingsfreund
 
@@ -40,8 +40,8 @@ def _entries(key: str, separator: str | None = None) -> tuple[str, ...]:
 _TIMES = frozenset(_entries("time", ";"))
 _KNOWN = {words: role for role in (*NAMES, FIXED, ATTRIBUTE, UNUSED) for words in _entries(role, ";")}
 _KNOWN |= dict.fromkeys(_TIMES, UNUSED)
-_KINDS = ("wish", "family", "together", "apart", "not", "with", "must", "place", "thing", "past")
-_STEMS = {kind: _entries(kind) for kind in _KINDS}
+_KINDS = ("wish", "family", "together", "apart", "not", "with", "must", "place", "thing", "past", "plain")
+_STEMS = [(kind, stem) for kind in _KINDS for stem in _entries(kind)]
 _CHILD, _FILLERS = frozenset(_entries("child")), frozenset(_entries("filler"))
 _UNKNOWN = frozenset(_entries("unknown", ";"))
 _NOBODY = _UNKNOWN | frozenset(_entries("nobody", ";"))
@@ -128,13 +128,20 @@ def role_of(header: str) -> str | None:
 
 
 def _list_role(header: str) -> str | None:
-    """Return friends, not_with or together_with where the stems of a header leave no doubt."""
+    """Return friends, not_with or together_with where the words of a header leave no doubt.
+
+    An unknown word may turn round what the others say, as in "bad friends". So wishes and people who stay together need
+    a header whose words are all known.
+    """
     text = _NUMBER.sub(" ", _CONTRACTION.sub(" not", folded(header)))
     found: dict[str, int] = {}  # by kind of stem, the place where one occurs first
+    all_known = True
     for place, word in enumerate(re.findall(r"[^\W\d_]+", text)):
-        for kind, stems in _STEMS.items():
-            if any(_has_stem(word, stem) for stem in stems):
-                found.setdefault(kind, place)
+        stems = [(kind, stem) for kind, stem in _STEMS if _has_stem(word, stem)]
+        # The first part of a compound may turn it round: unerwünscht is no wish.
+        all_known &= len(word) == 1 or any(word.startswith(stem.rstrip(".")) for _, stem in stems)
+        for kind, _ in stems:
+            found.setdefault(kind, place)
     if found.keys() & {"past", "thing"}:
         return None
     if "apart" in found:
@@ -144,8 +151,10 @@ def _list_role(header: str) -> str | None:
         with_others = min(found.get("with", 99), found.get("together", 99))
         certain = found["not"] < with_others < 99 and not found.keys() & {"wish", "family"}
         return APART if certain else None
+    if not all_known:
+        return None
     if "wish" in found:
-        return FRIENDS if "must" not in found else None
+        return FRIENDS if not found.keys() & {"must", "family"} else None
     if found.keys() & {"together", "family"} or ("with" in found and found.keys() & {"must", "place"}):
         return TOGETHER
     return None

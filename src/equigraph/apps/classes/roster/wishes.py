@@ -264,7 +264,15 @@ def raise_questions(table: SheetTable, people: People) -> None:
     """Raise SheetError where a column has to be asked about: one question, which names the others."""
     questions = find_questions(table, people)
     if questions:
-        first, *others = questions
+        first = questions[0]
+        headers = Counter(one.header for one in table.layout.columns)
+        # Columns of one header may be different things: each is called by its letter, which only the main sheet has.
+        options = [
+            one.column.letter
+            if headers[one.column.header] > 1 and not table.sheet.is_further
+            else one.column.option
+            for one in questions
+        ]
         raise SheetError.of(
             "question",
             source=table.sheet.source,
@@ -272,9 +280,9 @@ def raise_questions(table: SheetTable, people: People) -> None:
             header=first.column.header,
             names_people=first.names_people,
             cells=[text.replace("\n", "; ")[:_LONGEST] for text in first.cells],
-            option=first.column.option,
+            option=options[0],
             roles=first.roles,
-            others=[one.column.header for one in others],
+            others=options[1:],
         )
 
 
