@@ -226,7 +226,7 @@ def test_html_is_shown_and_not_run_and_another_file_opens(browser, room, labelle
         page.wait_for_selector(".card")
         assert page.locator("img").count() == 0
         assert page.title() != "run"
-        assert nasty in page.inner_text(".card-name >> nth=0")
+        assert nasty in page.text_content(".card-name >> nth=0")
         # A file that is opened in place of a board that was changed gets its groups.
         for who in range(3):
             ask(running, "/api/act", {"do": "lock", "who": who})

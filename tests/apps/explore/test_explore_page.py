@@ -114,7 +114,7 @@ def test_a_card_is_moved_by_keys_and_told(open_page, server):
     page.keyboard.press("Enter")
     _in(page, 3, 1)
     assert _state(server)["labels"][3] == 1
-    name = page.inner_text("[data-who='3'] .card-name")
+    name = page.text_content("[data-who='3'] .card-name")
     page.wait_for_selector(f"[role=status]:has-text('{name} is in Group 2 now')", state="attached")
     # The focus stays on the card; picked up and put back, nothing has changed.
     assert page.evaluate("document.activeElement.closest('[data-who]').dataset.who") == "3"
@@ -141,7 +141,7 @@ def test_why_rename_and_search(open_page, server):
     page.keyboard.press("Enter")
     page.wait_for_selector("h2:has-text('<b>Blue</b>')", state="attached")
     assert _state(server)["clusters"][1] == "<b>Blue</b>"
-    name = page.inner_text("[data-who='7'] .card-name")
+    name = page.text_content("[data-who='7'] .card-name")
     page.locator(".tabs input[type=search]").fill(name)
     page.wait_for_selector("[data-who='8']", state="detached")
     assert page.locator("[data-who='7']").count() == 1
