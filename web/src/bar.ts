@@ -63,7 +63,8 @@ export function bar(opened: (board: Board) => void): HTMLElement {
   };
   on(["state", "board", "words", "jobs"], draw);
   addEventListener("keydown", (event) => {
-    const typing = (event.target as HTMLElement).matches?.("input:not([type=range]):not([type=checkbox]), select, textarea");
+    // Only a text that is being typed has an undo of its own; the board behind a dialog stays as it is.
+    const typing = (event.target as HTMLElement).matches?.("input:not([type=range], [type=checkbox], [type=number]), textarea") || document.querySelector("dialog[open]");
     const key = event.key.toLowerCase();
     if (typing || !(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y")) return;
     event.preventDefault();
