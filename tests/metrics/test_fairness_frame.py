@@ -20,7 +20,6 @@ from equigraph.metrics import (
     mouflon_balance_score,
     normalized_balance_score,
 )
-from equigraph.metrics.audit_samples import TABLE_SCORES, random_tables
 from equigraph.metrics.notions import NORMALIZED
 
 pd = pytest.importorskip("pandas")
@@ -160,33 +159,6 @@ def test_the_worst_are_those_of_a_loop(seed):
     expected = naive_worst(A, labels, [features["gender"].tolist(), needs.tolist()])
     assert frame.worst(100).index.tolist() == expected
     assert frame.worst(2).index.tolist() == expected[:2]
-
-
-def test_random_tables_are_as_likely_as_counting_says():
-    sizes, groups = np.array([2, 1, 3]), np.array([3, 2])  # and one node without a group
-    nodes = [0, 0, 0, 1, 1, -1]
-    counted = {}
-    for labels in itertools.permutations([0, 0, 1, 2, 2, 2]):
-        table = np.zeros((3, 2), dtype=int)
-        for label, group in zip(labels, nodes, strict=True):
-            if group >= 0:
-                table[label, group] += 1
-        key = tuple(table.ravel().tolist())
-        counted[key] = counted.get(key, 0) + 1
-    drawn = random_tables(sizes, groups, 20_000, np.random.default_rng(0)).reshape(20_000, -1)
-    found, times = np.unique(drawn, axis=0, return_counts=True)
-    assert {tuple(row) for row in found.tolist()} == set(counted)
-    for row, number in zip(found.tolist(), times.tolist(), strict=True):
-        assert number / 20_000 == pytest.approx(counted[tuple(row)] / 720, abs=0.01)
-
-
-def test_many_tables_score_as_one_by_one():
-    rng = np.random.default_rng(0)
-    tables = random_tables(np.array([5, 3, 4]), np.array([4, 3, 3]), 50, rng)
-    for name, score in TABLE_SCORES.items():
-        together = score(tables, np.array([4, 3, 3]))
-        single = [float(score(table, np.array([4, 3, 3]))) for table in tables]
-        np.testing.assert_allclose(together, single, atol=1e-12, err_msg=name)
 
 
 def test_chance_is_that_of_every_labelling():

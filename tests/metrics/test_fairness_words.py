@@ -7,7 +7,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import encode_groups
 from equigraph.metrics import FairnessFrame
-from equigraph.metrics.audit_samples import _batches, standing
+from equigraph.metrics.audit import standing
 
 LINKS = [[0, 6], [0, 7], [1, 2], [1, 6], [1, 7], [2, 3], [3, 4], [4, 5], [5, 6]]
 LINKS += [[8, 9], [9, 10], [10, 11], [8, 11]]
@@ -96,13 +96,6 @@ def test_standing(value, confidence, low, high, beats):
     found = standing(value, np.array([1.0, 2.0, 3.0, 4.0]), confidence)
     expected = {"value": value, "chance": 2.5, "low": low, "high": high, "beats": beats, "samples": 4}
     assert found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("n_samples", "entries", "sizes"), [(10, 3, [3, 3, 3, 1]), (4, 20, [1] * 4), (2, 0, [2]), (9, 1, [9])]
-)
-def test_batches(n_samples, entries, sizes):
-    assert list(_batches(n_samples, entries, 9)) == sizes
 
 
 def test_the_attribute_of_a_graph_names_its_groups():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from equigraph.exceptions import ParameterError
 from equigraph.metrics import (
     adjusted_rand_score,
-    agreement,
     clustering_accuracy,
     normalized_mutual_info_score,
 )
@@ -38,17 +37,6 @@ def test_accuracy_is_the_best_matching(pairs):
     expected = naive_accuracy(true, pred)
     assert clustering_accuracy(true, pred) == pytest.approx(expected)
     assert clustering_accuracy(pred, true) == pytest.approx(expected)
-
-
-@FAST
-@given(PAIRS)
-def test_sparse_matching_equals_dense_matching(pairs):
-    true = agreement.encode_labels([p[0] for p in pairs])
-    pred = agreement.encode_labels([p[1] for p in pairs])
-    for a, b in ((true, pred), (pred, true)):
-        table = agreement.sparse.csr_array((np.ones(a.n_nodes, dtype=int), (a.codes, b.codes)))
-        dense, few = agreement._match_dense(table), agreement._match_sparse(table)
-        assert table[few[0], few[1]].sum() == table[dense[0], dense[1]].sum()
 
 
 def test_many_clusters_do_not_make_a_dense_table():

@@ -64,21 +64,9 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
             f"{missing.size} of {column.size} {name} are missing (first at position {missing[0]}): "
             "give every node a label."
         )
-    values, codes = _compact_integers(column) or unique_values(column)
+    values, codes = unique_values(column)
     codes = codes.astype(np.intp, copy=False)
     return Labels(codes, values, np.bincount(codes, minlength=values.size).astype(np.intp))
-
-
-def _compact_integers(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
-    """Encode small nonnegative integers in O(n), without a sort; None if they are not."""
-    if column.dtype.kind not in "iu" or column.min() < 0 or column.max() > 4 * column.size:
-        return None
-    codes = column.astype(np.intp)
-    present = np.bincount(codes) > 0
-    values = np.flatnonzero(present).astype(column.dtype)
-    if not present.all():
-        codes = (np.cumsum(present) - 1)[codes]
-    return values, codes
 
 
 def _check_length(length: int, n_nodes: int | None, name: str) -> None:
@@ -121,11 +109,11 @@ def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[At
 
 
 def mean_over_attributes(
-    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[LabelTable], float]
+    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[LabelTable], Any]
 ) -> float:
     """Return the weighted mean over the attributes of a score; of one attribute the score itself."""
     attributes, tables = make_tables(labels, sensitive_features)
-    return attributes.mean([score(table) for table in tables])
+    return attributes.mean([float(score(table)) for table in tables])
 
 
 def _columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
@@ -153,13 +141,9 @@ def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, 
         named, other = names if other_keys is None else names[::-1]
         # The default index of pandas names rows only where the others have names that are no index.
         index, other_index = _index_of(first), _index_of(second)
-        if index is not None and other_index is not None:
-            raise ParameterError(
-                f"{named} has an index of its own and {other} the default one, so who is who cannot be told: give "
-                "both the same index, or both as arrays in node order."
-            )
+        both = index is not None and other_index is not None
         keys, other_keys = index if keys is None else keys, other_index if other_keys is None else other_keys
-        if keys is None or other_keys is None:
+        if both or keys is None or other_keys is None:
             raise ParameterError(
                 f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, "
                 "by the same pandas index or as dicts, or give both as arrays in node order."

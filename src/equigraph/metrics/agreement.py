@@ -13,8 +13,6 @@ from scipy import sparse
 from equigraph._utils.randomness import random_state_kept
 from equigraph.metrics._table import Labels, encode_labels, in_one_order
 
-_DENSE_CELLS = 1_000_000  # above this the contingency table stays sparse
-
 
 def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Return the share of nodes that agree under the best matching of the clusters.
@@ -52,8 +50,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     shape = (true.n_clusters, pred.n_clusters)
     ones = np.ones(true.n_nodes, dtype=np.int64)
     table = sparse.coo_array((ones, (true.codes, pred.codes)), shape=shape).tocsr()
-    match = _match_dense if shape[0] * shape[1] <= _DENSE_CELLS else _match_sparse
-    rows, columns = match(table)
+    rows, columns = _best_matching(table)
     return int(table[rows, columns].sum()) / true.n_nodes
 
 
@@ -145,14 +142,8 @@ def _by_sklearn(name: str, labels_true: ArrayLike, labels_pred: ArrayLike) -> fl
     return float(getattr(metrics, name)(true.codes, pred.codes))
 
 
-def _match_dense(table: sparse.csr_array) -> Any:
-    from scipy.optimize import linear_sum_assignment
-
-    return linear_sum_assignment(table.toarray(), maximize=True)
-
-
-def _match_sparse(table: sparse.csr_array) -> Any:
-    """Return the largest matching of a table with many cells and few entries.
+def _best_matching(table: sparse.csr_array) -> Any:
+    """Return the largest matching of a table, which may have many cells and few entries.
 
     A private extra column per row lets it stay unmatched, so that every row finds a partner. Adding 1 to
     every weight does not change the best matching (one entry per row) and keeps weights from being zero.
@@ -160,7 +151,7 @@ def _match_sparse(table: sparse.csr_array) -> Any:
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     if table.shape[0] > table.shape[1]:
-        return _match_sparse(table.T.tocsr())[::-1]
+        return _best_matching(table.T.tocsr())[::-1]
     weights = table.astype(np.float64)
     weights.data += 1.0
     padded = sparse.hstack([weights, sparse.eye_array(table.shape[0])], format="csr")

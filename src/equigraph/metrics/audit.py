@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,12 +21,19 @@ from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.attributes import joined_name
 from equigraph.metrics._table import LabelTable, Nodes
 from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy
-from equigraph.metrics.audit_people import Columns, Links, links_of, ratio, sums, worst_people
-from equigraph.metrics.audit_samples import OF_LINKS, TABLE_SCORES, link_samples, standing, table_samples
+from equigraph.metrics.audit_people import Columns, Links, links_of, worst_people
 from equigraph.metrics.individual import group_balances
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.quality import _group_modularity
+from equigraph.metrics.scores import ALL_SCORES
 from equigraph.metrics.summary import Composition, composition
+
+# The scores of every attribute, in the order of the columns.
+_SCORES = ("B", "NB", "min_balance", "evenness", "mouflon", "rho")
+# Of graphs of many links fewer random labels are drawn, so that no more entries than this are read.
+_FEWEST_SAMPLES, _MOST_ENTRIES = 100, 10**9
+# What no labels change.
+_FIXED = ("size", "share", "n_groups", "n_ungrouped")
 
 
 class FairnessFrame:
@@ -99,29 +107,14 @@ class FairnessFrame:
 
     @cached_property
     def _overall(self) -> dict[str, float]:
-        links = self._links
         scores: dict[str, float] = {
             "n_nodes": self.labels.n_nodes,
             "n_clusters": self.labels.n_clusters,
-            "Q": float(self._modularity_parts().sum()),
-            "links_kept": float(ratio(links.kept_weight.sum(), links.weight.sum())),
-            "without_link": int(links.lost_all.sum()),
+            **self._links.scores(self.labels),
         }
         if self._given is not None:
-            tables = (self._tables[name] for name in self.attributes)
-            scores["NB"] = self._given.mean(
-                [NORMALIZED.value(table.counts, table.groups.sizes) for table in tables]
-            )
+            scores["NB"] = self._given.mean(self._by_attribute["NB"][: len(self.attributes)])
         return scores
-
-    def _modularity_parts(self) -> NDArray[np.float64]:
-        """Return what each cluster adds to Q."""
-        total = float(self._links.weight.sum()) or 1.0
-        inside, volumes = (
-            sums(weight, self.labels.codes, self.labels.n_clusters) / total
-            for weight in (self._links.kept_weight, self._links.weight)
-        )
-        return inside - volumes**2
 
     @property
     def overall(self) -> Any:
@@ -134,20 +127,18 @@ class FairnessFrame:
     @cached_property
     def _by_attribute(self) -> Columns:
         tables = self._tables.values()
-        own = {
-            name: [float(metric(self.labels.codes, sensitive_features=table.groups)) for table in tables]
-            for name, metric in self.metrics.items()
-        }
-        return {
+        columns: Columns = {
             "attribute": list(self._tables),
             "n_groups": [table.groups.n_groups for table in tables],
             "n_ungrouped": [table.groups.n_ungrouped for table in tables],
-            **{
-                name: [float(score(table.counts, table.groups.sizes)) for table in tables]
-                for name, score in TABLE_SCORES.items()
-            },
-            **own,
         }
+        for name in _SCORES:
+            columns[name] = [float(_scored(name, table.counts, table.groups)) for table in tables]
+        for name, metric in self.metrics.items():
+            columns[name] = [
+                float(metric(self.labels.codes, sensitive_features=table.groups)) for table in tables
+            ]
+        return columns
 
     @property
     def by_attribute(self) -> Any:
@@ -159,7 +150,7 @@ class FairnessFrame:
         columns = {
             "cluster": self.labels.values.tolist(),
             "size": self.labels.sizes.tolist(),
-            "Q": self._modularity_parts().tolist(),
+            "Q": self._links.modularity_parts(self.labels).tolist(),
             **self._links.columns(self.labels.codes, self.labels.n_clusters),
         }
         for name, table in self._tables.items():
@@ -291,8 +282,8 @@ class FairnessFrame:
         Parameters
         ----------
         n_samples : int, default=1000
-            Number of random labels. Of graphs with more than a million links fewer are drawn for the scores of
-            links, at least a hundred; the column ``samples`` tells.
+            Number of random labels. Of graphs with more than half a million links fewer are drawn, at least a
+            hundred; the column ``samples`` has their number.
         confidence : float, default=0.95
             Part of the random labels that lies between ``low`` and ``high``.
         random_state : int, Generator, RandomState or None
@@ -321,25 +312,31 @@ class FairnessFrame:
             {"n_samples": n_samples, "confidence": confidence},
         )
         rng = np.random.default_rng(as_seed(random_state))
-        codes, number = self.labels.codes, int(n_samples)
-        drawn = link_samples(self.graph.unit_adjacency, self._links.weight, self.labels, number, rng)
-        found = [
-            ("links", score, self._overall[score], samples)
-            for score, samples in zip(OF_LINKS, drawn, strict=True)
-        ]
+        entries = self.graph.unit_adjacency.nnz
+        links: dict[str, list[float]] = {}
+        counts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in self._tables}
+        own: dict[tuple[str, str], list[float]] = {}
+        for _ in range(min(int(n_samples), max(_FEWEST_SAMPLES, _MOST_ENTRIES // max(entries, 1)))):
+            labels = replace(self.labels, codes=rng.permutation(self.labels.codes))
+            for score, value in links_of(self.graph.unit_adjacency, labels).scores(labels).items():
+                links.setdefault(score, []).append(value)
+            for name, table in self._tables.items():
+                counts[name].append(LabelTable(labels, table.groups).counts)
+                for score, metric in self.metrics.items():
+                    value = metric(labels.codes, sensitive_features=table.groups)
+                    own.setdefault((name, score), []).append(value)
+        found: list[tuple[str, str, float, Any]]
+        found = [("links", score, self._overall[score], samples) for score, samples in links.items()]
         for place, (name, table) in enumerate(self._tables.items()):
-            of_table = table_samples(table, number, rng)
-            for own, metric in self.metrics.items():
-                values = [
-                    metric(rng.permutation(codes), sensitive_features=table.groups) for _ in range(number)
-                ]
-                of_table[own] = np.asarray(values, dtype=np.float64)
+            tables = np.stack(counts[name])
+            of_table: dict[str, Any] = {score: _scored(score, tables, table.groups) for score in _SCORES}
+            of_table |= {score: own[name, score] for score in self.metrics}
             found += [
                 (name, score, self._by_attribute[score][place], samples)
                 for score, samples in of_table.items()
             ]
         rows = [
-            {"attribute": name, "score": score, **standing(value, samples, float(confidence))}
+            {"attribute": name, "score": score, **standing(value, np.asarray(samples), float(confidence))}
             for name, score, value, samples in found
         ]
         return framed({head: [row[head] for row in rows] for head in rows[0]}, 2)
@@ -454,8 +451,29 @@ class FrameDifference:
         )
 
 
-# What no labels change.
-_FIXED = ("size", "share", "n_groups", "n_ungrouped")
+def _scored(name: str, counts: NDArray[np.int64], groups: Groups) -> NDArray[np.float64]:
+    """Return a score of one or many tables of counts."""
+    score = ALL_SCORES[name].of_groups
+    assert score is not None
+    return np.asarray(score(counts, groups.sizes, None), dtype=np.float64)
+
+
+def standing(value: float, samples: NDArray[np.floating], confidence: float) -> dict[str, float]:
+    """Return a score beside those of random labels: their mean, an interval, and the share that is lower.
+
+    Ties count half.
+    """
+    low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2])
+    close = np.isclose(samples, value, rtol=1e-12, atol=1e-12)
+    beats = np.mean(np.where(close, 0.5, samples < value))
+    return {
+        "value": float(value),
+        "chance": float(samples.mean()),
+        "low": float(low),
+        "high": float(high),
+        "beats": float(beats),
+        "samples": int(samples.size),
+    }
 
 
 def _minus(after: Columns, before: Columns, n_keys: int) -> Columns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import sparse
 
 from equigraph._utils.text import count
 from equigraph.metrics._table import Labels, LabelTable
-from equigraph.metrics.quality import degrees_of, kept_links
+from equigraph.metrics.quality import degrees_of, kept_links, modularity_parts
 
 Columns = dict[str, Any]
 # At most this part of what is usual is few.
@@ -32,6 +33,19 @@ class Links:
     def lost_all(self) -> NDArray[np.bool_]:
         """Nodes that have links, and none within the cluster."""
         return (self.kept == 0) & (self.number > 0)
+
+    def modularity_parts(self, labels: Labels) -> NDArray[np.float64]:
+        """Return what each cluster adds to Q."""
+        by_cluster = partial(sums, codes=labels.codes, n=labels.n_clusters)
+        return modularity_parts(by_cluster(self.kept_weight), by_cluster(self.weight))
+
+    def scores(self, labels: Labels) -> dict[str, float]:
+        """Return Q, the share of link weight kept, and the number of nodes that have lost all links."""
+        return {
+            "Q": float(self.modularity_parts(labels).sum()),
+            "links_kept": float(ratio(self.kept_weight.sum(), self.weight.sum())),
+            "without_link": int(self.lost_all.sum()),
+        }
 
     def columns(self, codes: NDArray[np.integer], n: int) -> Columns:
         """Return the share of link weight kept and how many have lost all, of each cluster or group."""

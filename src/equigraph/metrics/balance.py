@@ -1,11 +1,10 @@
 """Group fairness of a clustering: how the groups are spread over the clusters.
 
-The ``*_score`` functions take labels and groups of any type; the others one contingency table (clusters x groups).
+Every score is an average over the clusters of what one `Notion` gives to a row of the contingency table.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from equigraph.exceptions import ParameterError
 from equigraph.graph.groups import Groups, encode_groups
 from equigraph.graph.groups.encode import column_of, names_of_rows
 from equigraph.metrics._table import LabelTable, check_n_clusters, mean_over_attributes
-from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
+from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED, PROPORTIONAL, Notion
 
 Average = Literal["mean", "min", "weighted"]
 Empty = Literal["ignore", "zero"]
@@ -79,9 +78,12 @@ def balance_score(
     >>> balance_score(labels, sensitive_features=groups, n_clusters=3, empty="zero")
     0.5
     """
-    check_known("empty", empty, ("ignore", "zero"))
-    score = partial(balance, average=average, n_clusters=n_clusters, empty=empty)
-    return mean_over_attributes(labels, sensitive_features, score)
+
+    def balance(table: LabelTable) -> Any:
+        counted = check_empty(empty, n_clusters, table.labels.n_clusters)
+        return averaged(BALANCE, table.counts, None, average, counted)
+
+    return mean_over_attributes(labels, sensitive_features, balance)
 
 
 def normalized_balance_score(
@@ -129,8 +131,7 @@ def normalized_balance_score(
     >>> round(normalized_balance_score([0] * 5 + [1] * 5, sensitive_features=list("xxxxyxyyyy")), 3)
     0.5
     """
-    score = partial(normalized_balance, average=average)
-    return mean_over_attributes(labels, sensitive_features, score)
+    return _mean_score(labels, sensitive_features, NORMALIZED, average)
 
 
 def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expected: bool = False) -> float:
@@ -176,7 +177,9 @@ def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expecte
     >>> mouflon_balance_score(labels, sensitive_features=groups, expected=True)
     1.0
     """
-    return mean_over_attributes(labels, sensitive_features, partial(_mouflon_balance, expected=expected))
+    if expected:
+        return mean_over_attributes(labels, sensitive_features, _mouflon_expected)
+    return _mean_score(labels, sensitive_features, MOUFLON, "weighted")
 
 
 def proportional_balance_score(
@@ -213,9 +216,7 @@ def proportional_balance_score(
     >>> round(proportional_balance_score(labels, sensitive_features=groups), 3)
     0.667
     """
-    check_known("average", average, ("mean", "min", "weighted"))
-    score = partial(proportional_balance, average=average)
-    return mean_over_attributes(labels, sensitive_features, score)
+    return _mean_score(labels, sensitive_features, PROPORTIONAL, average)
 
 
 def evenness_score(labels: ArrayLike, *, sensitive_features: Any) -> float:
@@ -249,9 +250,7 @@ def evenness_score(labels: ArrayLike, *, sensitive_features: Any) -> float:
     >>> evenness_score([0, 0, 0, 1], sensitive_features=["x", "x", "y", "y"])
     0.5
     """
-    return mean_over_attributes(
-        labels, sensitive_features, lambda table: EVENNESS.value(table.counts, table.groups.sizes)
-    )
+    return _mean_score(labels, sensitive_features, EVENNESS, "weighted")
 
 
 def population_balance(sensitive_features: ArrayLike | Groups) -> float:
@@ -287,63 +286,66 @@ def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     return float(sizes.min() / sizes.max())
 
 
-def balance(
-    table: LabelTable, average: Average = "mean", n_clusters: int | None = None, empty: Empty = "ignore"
-) -> float:
-    """Return the balance B; clusters without a node of any group are left out, or count as 0 with ``empty="zero"``."""
-    counts = table.counts
-    if n_clusters is None and empty == "zero":
-        raise ParameterError('empty="zero" needs n_clusters, the number of clusters that was asked for.')
+def averaged(
+    notion: Notion,
+    counts: NDArray[np.int64],
+    population: NDArray[np.integer] | None = None,
+    average: Average = "mean",
+    n_clusters: int | None = None,
+) -> NDArray[np.float64]:
+    """Return a notion of every table of counts, averaged over the clusters in which somebody has a group.
+
+    Parameters
+    ----------
+    notion : Notion
+        The score of a cluster.
+    counts, population
+        As of `Notion.cluster_scores`.
+    average : {"mean", "min", "weighted"}, default "mean"
+        Over the clusters.
+    n_clusters : int, optional
+        Number of clusters that was asked for, so that all others of them count as 0.
+    """
+    check_known("average", average, ("mean", "min", "weighted"))
+    scores, members = notion.cluster_scores(counts, population), counts.sum(axis=-1)
+    used = members > 0
+    if average == "min":
+        least = np.where(used, scores, np.inf).min(axis=-1)
+        return least if n_clusters is None else np.where(used.sum(axis=-1) < n_clusters, 0.0, least)
+    weights = members if average == "weighted" else used
+    total = weights.sum(axis=-1) if n_clusters is None or average == "weighted" else n_clusters
+    return (weights * scores).sum(axis=-1) / np.maximum(total, 1)
+
+
+def check_empty(empty: Empty, n_clusters: int | None, n_nonempty: int) -> int | None:
+    """Return the number of clusters that count, empty ones included; None if empty ones are left out."""
+    check_known("empty", empty, ("ignore", "zero"))
     if n_clusters is not None:
-        n_empty = check_n_clusters(n_clusters, counts.shape[0]) - counts.shape[0]
-        counts = np.pad(counts, ((0, n_empty), (0, 0)))
-    return _averaged(BALANCE.cluster_scores(counts), counts.sum(axis=1), average, empty)
+        n_clusters = check_n_clusters(n_clusters, n_nonempty)
+    elif empty == "zero":
+        raise ParameterError('empty="zero" needs n_clusters, the number of clusters that was asked for.')
+    return n_clusters if empty == "zero" else None
 
 
-def normalized_balance(table: LabelTable, average: Average = "weighted") -> float:
-    """Return the normalised balance NB."""
-    counts = table.counts
-    return _averaged(NORMALIZED.cluster_scores(counts, table.groups.sizes), counts.sum(axis=1), average)
+def _mean_score(labels: Any, sensitive_features: Any, notion: Notion, average: Average) -> float:
+    return mean_over_attributes(
+        labels,
+        sensitive_features,
+        lambda table: averaged(notion, table.counts, table.groups.sizes, average),
+    )
 
 
-def proportional_balance(table: LabelTable, average: Average = "mean") -> float:
-    """Return the proportional balance of FNM."""
-    members = table.counts.sum(axis=1)
-    counts, members = table.counts[members > 0], members[members > 0]
-    expected = table.groups.shares * members[:, None]
-    ratios = np.minimum(counts, expected) / np.maximum(counts, expected)
-    return _averaged(ratios.min(axis=1), members, average)
-
-
-def _mouflon_balance(table: LabelTable, expected: bool) -> float:
-    """Return MOUFLON's F_base, or F_prop with ``expected``."""
-    sizes, group_sizes = table.counts.sum(axis=1), table.groups.sizes
-    if group_sizes.size == 1:
-        return 1.0
-    scores = MOUFLON.cluster_scores(table.counts)
-    if expected:
-        scores = np.minimum(1.0, 1.0 - (_expected_balances(sizes, group_sizes) - scores))
-        scores[sizes < group_sizes.size] = 0.0
-    return _averaged(scores, sizes, "weighted")
-
-
-def _expected_balances(sizes: NDArray[np.integer], group_sizes: NDArray[np.integer]) -> NDArray[np.float64]:
-    """MOUFLON's F_exp for clusters of the given sizes (0 for an empty cluster)."""
+def _mouflon_expected(table: LabelTable) -> float:
+    """Return MOUFLON's F_prop."""
+    counts, sizes, group_sizes = table.counts, table.counts.sum(axis=1), table.groups.sizes
     h, n = group_sizes.size, group_sizes.sum()
+    if h == 1:
+        return 1.0
     phi = (h - 1) * group_sizes.min() / (n - group_sizes.min())
     leftover = sizes - (group_sizes * sizes[:, None] // n).sum(axis=1)
     numerator = h * phi * sizes + (phi + h - 1 - phi * h) * leftover
     denominator = h * sizes + (phi - 1) * leftover
-    return np.divide(numerator, denominator, out=np.zeros(sizes.size), where=sizes > 0)
-
-
-def _averaged(
-    scores: NDArray[np.float64], members: NDArray[np.integer], average: Average, empty: Empty = "ignore"
-) -> float:
-    """Return the average of the scores of clusters with so many members of groups."""
-    check_known("average", average, ("mean", "min", "weighted"))
-    if average == "weighted":
-        return float(members @ scores / members.sum())
-    if empty == "ignore":
-        scores = scores[members > 0]
-    return float(scores.min() if average == "min" else scores.mean())
+    expected = np.divide(numerator, denominator, out=np.zeros(sizes.size), where=sizes > 0)
+    scores = np.minimum(1.0, 1.0 - (expected - MOUFLON.cluster_scores(counts)))
+    scores[sizes < h] = 0.0
+    return float(sizes @ scores / sizes.sum())

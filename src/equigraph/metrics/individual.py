@@ -7,7 +7,7 @@ only, so there are n_groups * n_clusters values to compute.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -26,6 +26,8 @@ from equigraph.metrics._table import (
     mean_over_attributes,
     read_nodes,
 )
+
+_BLOCK_CELLS = 1 << 21  # counts of representatives that are held at a time
 
 
 def representation_violation(
@@ -84,13 +86,12 @@ def representation_violation(
     if sensitive_features is not None:
         table = make_table(labels, sensitive_features)
         return _per_node(_group_violations(table, self_pairs), table, 0.0)
-    encoded, counts, totals = _representative_counts(representation, labels, self_pairs)
-    shares = totals / encoded.n_nodes
-    row_sizes = np.diff(counts.indptr)
-    gaps = np.abs(counts.data / encoded.sizes[counts.indices] - np.repeat(shares, row_sizes))
-    violations = _reduce_rows(np.maximum, gaps, counts.indptr)
-    # A cluster without representatives deviates by the whole share.
-    return np.where(row_sizes < encoded.n_clusters, np.maximum(violations, shares), violations)
+    encoded, blocks = _representatives(representation, labels, self_pairs)
+    found = []
+    for counts in blocks:
+        shares = counts.sum(axis=1, keepdims=True) / encoded.n_nodes
+        found.append(np.abs(counts / encoded.sizes - shares).max(axis=1))
+    return np.concatenate(found)
 
 
 @overload
@@ -145,7 +146,7 @@ def individual_balance_score(
     representation : graph-like, optional
         In place of the groups: sparse or dense R of shape (n_nodes, n_nodes) or anything that
         :func:`equigraph.graph.as_graph` takes; an entry other than zero in row i, column j says that j
-        represents i. O(entries).
+        represents i. O(entries + n k).
     self_pairs : bool, default False
         Whether a node represents itself; the diagonal of R is ignored.
     normalize : bool, default False
@@ -180,27 +181,29 @@ def individual_balance_score(
     _check_one_given(representation, sensitive_features)
     if sensitive_features is not None:
         if not per_node:
-            score = partial(individual_balance, self_pairs=self_pairs, normalize=normalize)
-            return mean_over_attributes(labels, sensitive_features, score)
+            return mean_over_attributes(
+                labels,
+                sensitive_features,
+                lambda table: individual_balance(
+                    table.counts, table.labels.sizes[:, None] if normalize else 1, self_pairs
+                ),
+            )
         table = make_table(labels, sensitive_features)
-        return _per_node(_cell_balances(table, self_pairs, normalize), table, np.nan)
-    encoded, counts, totals = _representative_counts(representation, labels, self_pairs)
-    data = counts.data / encoded.sizes[counts.indices] if normalize else counts.data
-    low = _reduce_rows(np.minimum, data, counts.indptr)
-    high = _reduce_rows(np.maximum, data, counts.indptr)
-    rho = np.divide(low, high, out=np.ones(encoded.n_nodes), where=totals > 0)
-    rho[(np.diff(counts.indptr) < encoded.n_clusters) & (totals > 0)] = 0.0
+        sizes = table.labels.sizes[:, None] if normalize else 1
+        return _per_node(group_balances(table.counts, sizes, self_pairs), table, np.nan)
+    encoded, blocks = _representatives(representation, labels, self_pairs)
+    seen = (counts / encoded.sizes if normalize else counts for counts in blocks)
+    bounds = np.concatenate([np.stack([one.min(axis=1), one.max(axis=1)], axis=1) for one in seen])
+    rho = np.divide(bounds[:, 0], bounds[:, 1], out=np.ones(encoded.n_nodes), where=bounds[:, 1] > 0)
     return rho if per_node else float(rho.mean())
 
 
-def individual_balance(table: LabelTable, self_pairs: bool = False, normalize: bool = False) -> float:
-    """Return the mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
-    cells = _cell_balances(table, self_pairs, normalize)
-    return float((table.counts * cells).sum() / table.counts.sum())
-
-
-def _cell_balances(table: LabelTable, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
-    return group_balances(table.counts, table.labels.sizes[:, None] if normalize else 1, self_pairs)
+def individual_balance(
+    counts: NDArray[np.int64], sizes: NDArray[np.integer] | int = 1, self_pairs: bool = False
+) -> NDArray[np.float64]:
+    """Return the mean rho of every table for group-induced R: all nodes of a (cluster, group) cell have one value."""
+    cells = group_balances(counts, sizes, self_pairs)
+    return (counts * cells).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1))
 
 
 def _per_node(cells: NDArray[np.float64], table: LabelTable, without: float) -> NDArray[np.float64]:
@@ -241,10 +244,10 @@ def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(values == first, second, first)
 
 
-def _representative_counts(
+def _representatives(
     representation: Any, labels: Any, self_pairs: bool
-) -> tuple[Labels, sparse.csr_array, NDArray[np.int64]]:
-    """Count the representatives of each node in each cluster (sparse, n x k) and in all."""
+) -> tuple[Labels, Iterator[NDArray[np.float64]]]:
+    """Return the labels, and blocks of rows of the numbers of each node's representatives in each cluster."""
     # A matrix is not read as a graph: R may be directed, and its self-loops are legitimate.
     if sparse.issparse(representation) or isinstance(representation, np.ndarray):
         encoded = encode_labels(labels)
@@ -269,18 +272,8 @@ def _representative_counts(
     if self_pairs:
         pattern = pattern + sparse.eye_array(n, format="csr")
     counts = sparse.csr_array(pattern @ indicator(encoded.codes, encoded.n_clusters))
-    return encoded, counts, np.diff(pattern.indptr).astype(np.int64)
-
-
-def _reduce_rows(
-    ufunc: np.ufunc, data: NDArray[np.float64], indptr: NDArray[np.integer]
-) -> NDArray[np.float64]:
-    """Reduce the stored entries of each row; 0 for rows without any."""
-    result = np.zeros(indptr.size - 1)
-    filled = np.flatnonzero(np.diff(indptr))
-    if filled.size:
-        result[filled] = ufunc.reduceat(data, indptr[filled])
-    return result
+    step = max(1, _BLOCK_CELLS // encoded.n_clusters)
+    return encoded, (counts[start : start + step].toarray() for start in range(0, n, step))
 
 
 def _check_one_given(representation: Any, sensitive_features: Any) -> None:

@@ -88,25 +88,27 @@ class Notion:
 
         Parameters
         ----------
-        table : array-like of shape (n_clusters, n_groups)
-            Members of each group in each cluster.
+        table : array-like of shape (..., n_clusters, n_groups)
+            Members of each group in each cluster; there may be many such tables.
         population : ndarray of shape (n_groups,), optional
             Members of each group in all; by default the sums of the columns.
         compiled : bool, default=False
             Whether compiled code scores a small table too: for who has loaded it already. The scores are the same.
         """
         table = np.asarray(table, dtype=np.int64)
-        population = table.sum(axis=0) if population is None else np.asarray(population, dtype=np.int64)
-        used = table.sum(axis=1) > 0
+        population = table.sum(axis=-2) if population is None else np.asarray(population, dtype=np.int64)
+        rows = table.reshape(-1, table.shape[-1])
+        used = rows.sum(axis=1) > 0
         if compiled or table.size > _MOST_PLAIN:
-            scores = _score_rows()(self.compiled(), table, population, used)
+            scores = _score_rows()(self.compiled(), rows, population, used)
             wrong = np.flatnonzero(~np.isfinite(scores))
             if wrong.size:
-                raise self._no_number(table[wrong[0]].tolist(), scores[wrong[0]])
-            return scores
-        whole = population.tolist()
-        rows = zip(table.tolist(), used.tolist(), strict=True)
-        return np.array([self._scored(row, whole) if any_one else 0.0 for row, any_one in rows], dtype=float)
+                raise self._no_number(rows[wrong[0]].tolist(), scores[wrong[0]])
+        else:
+            scores, whole = np.zeros(used.size), population.tolist()
+            for row in np.flatnonzero(used).tolist():
+                scores[row] = self._scored(rows[row].tolist(), whole)
+        return scores.reshape(table.shape[:-1])
 
     def _scored(self, counts: list[int], population: list[int]) -> float:
         """Return the score of one cluster, after a look at it."""
@@ -258,6 +260,16 @@ def mean_balance(counts: Any, population: Any) -> float:
     return (size - most) / (most * max(len(counts) - 1, 1))
 
 
+def proportional(counts: Any, population: Any) -> float:
+    """Return the smallest ratio of a count and what it would be in proportion, whichever is larger."""
+    size, n = totals(counts, population)
+    worst = 1.0
+    for s in range(len(counts)):
+        expected = size * population[s] / n
+        worst = min(worst, min(counts[s], expected) / max(counts[s], expected))
+    return worst
+
+
 def mouflon(counts: Any, population: Any) -> float:
     """Return (h - 1) times the smallest of h counts over the rest; 1 where there is one group only."""
     size, least = 0, counts[0]
@@ -273,6 +285,9 @@ NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness)
 BALANCE = Notion("balance", "B", balance, sized=False, guide=mean_balance)
 MOUFLON = Notion("mouflon", "mouflon", mouflon, guide=mean_balance)
 EVENNESS = Notion("evenness", "evenness", evenness)
+PROPORTIONAL = Notion(
+    "proportional", "PB", proportional, sized=False
+)  # scored only: whole nodes seldom reach 1
 NOTIONS: dict[str, Notion] = {notion.name: notion for notion in (NORMALIZED, BALANCE, MOUFLON, EVENNESS)}
 
 

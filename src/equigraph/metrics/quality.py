@@ -220,16 +220,25 @@ def _modularity(
     adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
 ) -> float:
     """Modularity on validated arrays."""
-    degrees = degrees_of(adjacency)
-    total = float(degrees.sum())
-    if total == 0.0:
-        return 0.0
-    inside = 0.0
-    for _, same, data in _same_cluster(adjacency, codes):
-        inside += float(data.sum(where=same, dtype=np.float64))
+    return float(modularity_parts(*inside_and_volumes(adjacency, codes, n_clusters), resolution).sum())
+
+
+def inside_and_volumes(
+    adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight inside each cluster, every edge counted at both ends, and the sum of its degrees."""
+    inside: NDArray[Any] = np.bincount(codes, kept_links(adjacency, codes)[0], minlength=n_clusters)
+    volumes: NDArray[Any] = np.bincount(codes, degrees_of(adjacency), minlength=n_clusters)
+    return inside, volumes
+
+
+def modularity_parts(
+    inside: NDArray[np.float64], volumes: NDArray[np.float64], resolution: float = 1.0
+) -> NDArray[np.float64]:
+    """Return what each cluster adds to Q."""
     # Scaling before squaring keeps sums of huge or tiny weights in range.
-    volumes = np.bincount(codes, weights=degrees, minlength=n_clusters) / total
-    return inside / total - resolution * float(volumes @ volumes)
+    total = float(volumes.sum()) or 1.0
+    return inside / total - resolution * (volumes / total) ** 2
 
 
 def _group_modularity(
@@ -249,28 +258,15 @@ def _group_modularity(
 
 
 def _conductance(adjacency: sparse.csr_array, labels: Labels, average: str = "mean") -> float:
-    cuts, volumes = _cuts_and_volumes(adjacency, labels)
+    inside, volumes = inside_and_volumes(adjacency, labels.codes, labels.n_clusters)
     smaller = np.minimum(volumes, volumes.sum() - volumes)
-    each = _shares(cuts, smaller)
+    each = _shares(np.maximum(volumes - inside, 0), smaller)
     return float(each.max() if average == "max" else each.mean())
 
 
 def _normalized_cut(adjacency: sparse.csr_array, labels: Labels) -> float:
-    cuts, volumes = _cuts_and_volumes(adjacency, labels)
-    return float(_shares(cuts, volumes).sum())
-
-
-def _cuts_and_volumes(
-    adjacency: sparse.csr_array, labels: Labels
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weight of the edges that leave each cluster, and the sum of its degrees."""
-    volumes: NDArray[Any] = np.bincount(
-        labels.codes, weights=degrees_of(adjacency), minlength=labels.n_clusters
-    )
-    cuts = np.zeros(labels.n_clusters)
-    for rows, same, data in _same_cluster(adjacency, labels.codes):
-        cuts += np.bincount(labels.codes[rows[~same]], weights=data[~same], minlength=labels.n_clusters)
-    return cuts, volumes
+    inside, volumes = inside_and_volumes(adjacency, labels.codes, labels.n_clusters)
+    return float(_shares(np.maximum(volumes - inside, 0), volumes).sum())
 
 
 def _shares(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -289,22 +285,14 @@ def kept_links(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return weight and number of the links that join each node to its own cluster."""
     weight, number = np.zeros(codes.size), np.zeros(codes.size, dtype=np.int64)
-    for rows, same, data in _same_cluster(adjacency, codes):
-        weight += np.bincount(rows[same], weights=data[same], minlength=codes.size)
-        number += np.bincount(rows[same], minlength=codes.size)
-    return weight, number
-
-
-def _same_cluster(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray]]:
-    """Yield, per block of rows, the row of each stored entry, whether it joins nodes of one cluster, and the entry."""
-    narrow = codes.astype(np.int32, copy=False) if codes.size < np.iinfo(np.int32).max else codes
     indptr = adjacency.indptr
     for start, stop in row_blocks(indptr, _BLOCK_ENTRIES):
         entries = slice(indptr[start], indptr[stop])
         rows = np.repeat(np.arange(start, stop), np.diff(indptr[start : stop + 1]))
-        yield rows, narrow[rows] == narrow[adjacency.indices[entries]], adjacency.data[entries]
+        same = codes[rows] == codes[adjacency.indices[entries]]
+        weight += np.bincount(rows[same], weights=adjacency.data[entries][same], minlength=codes.size)
+        number += np.bincount(rows[same], minlength=codes.size)
+    return weight, number
 
 
 def row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple[int, int]]:

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.metrics._table import Labels, LabelTable
-from equigraph.metrics.balance import Empty, balance, normalized_balance, proportional_balance
+from equigraph.metrics._table import Labels
+from equigraph.metrics.balance import averaged
 from equigraph.metrics.individual import individual_balance
+from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED, PROPORTIONAL
 from equigraph.metrics.quality import _conductance, _modularity, _normalized_cut
 
 
@@ -26,9 +28,10 @@ class Score:
     words: str  # for axes and rows
     short: str  # what it means, in half a line
     meaning: str  # what it means and where it misleads, in a sentence
-    # What needs no groups, and what needs the contingency table of one attribute.
+    # What needs no groups, and what needs the counts and group sizes of one attribute, and the number of clusters
+    # where empty ones count as 0. There may be many tables of counts: the last two axes are clusters and groups.
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
-    of_groups: Callable[[LabelTable, int | None, Empty], float] | None = None
+    of_groups: Callable[[NDArray, NDArray, int | None], Any] | None = None
     # How the values of several attributes become one.
     over_attributes: Literal["mean", "min"] = "mean"
     larger_is_better: bool | None = True  # None where neither is
@@ -60,7 +63,7 @@ SCORES: dict[str, Score] = _by_name(
         "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
         "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups "
         "of different size cannot reach.",
-        of_groups=lambda table, *options: balance(table, "mean", *options),
+        of_groups=lambda counts, sizes, k: averaged(BALANCE, counts, sizes, "mean", k),
     ),
     Score(
         "NB",
@@ -69,7 +72,7 @@ SCORES: dict[str, Score] = _by_name(
         "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
         "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
         "cluster lacks some group.",
-        of_groups=lambda table, *_: normalized_balance(table),
+        of_groups=lambda counts, sizes, k: averaged(NORMALIZED, counts, sizes, "weighted"),
     ),
     Score(
         "min_balance",
@@ -77,7 +80,7 @@ SCORES: dict[str, Score] = _by_name(
         "minimum balance",
         "balance of the worst cluster",
         "Balance of the worst cluster: smallest group over largest group there.",
-        of_groups=lambda table, *options: balance(table, "min", *options),
+        of_groups=lambda counts, sizes, k: averaged(BALANCE, counts, sizes, "min", k),
         over_attributes="min",
     ),
     Score(
@@ -88,7 +91,7 @@ SCORES: dict[str, Score] = _by_name(
         "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
         "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
         "cluster score 0.75, and clusters of different size less, however fair they are.",
-        of_groups=lambda table, *_: individual_balance(table),
+        of_groups=lambda counts, sizes, k: individual_balance(counts),
     ),
     Score(
         "n_nonempty",
@@ -129,7 +132,7 @@ FURTHER: dict[str, Score] = _by_name(
         "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
         "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
         "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
-        of_groups=lambda table, *_: proportional_balance(table),
+        of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes),
     ),
     Score(
         "min_PB",
@@ -137,7 +140,7 @@ FURTHER: dict[str, Score] = _by_name(
         "minimum proportional balance",
         "proportional balance of the worst cluster",
         "Proportional balance of the worst cluster.",
-        of_groups=lambda table, *_: proportional_balance(table, "min"),
+        of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes, "min"),
         over_attributes="min",
     ),
 )
@@ -150,6 +153,7 @@ OF_NOTIONS: dict[str, Score] = _by_name(
         "balance as MOUFLON defines it",
         "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
         "clusters counting more.",
+        of_groups=lambda counts, sizes, k: averaged(MOUFLON, counts, sizes, "weighted"),
     ),
     Score(
         "evenness",
@@ -158,15 +162,16 @@ OF_NOTIONS: dict[str, Score] = _by_name(
         "one minus the index of dissimilarity",
         "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
         "0 if no cluster holds two groups.",
+        of_groups=lambda counts, sizes, k: averaged(EVENNESS, counts, sizes, "weighted"),
     ),
 )
 # What decides between clusterings: everything but the number of clusters.
 COMPARED = tuple(name for name, score in SCORES.items() if score.larger_is_better is not None)
 # Scores that every single attribute has.
 OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is not None)
+ALL_SCORES = {**SCORES, **FURTHER, **OF_NOTIONS}
 
 
 def words_of(name: str) -> str:
     """Return a few words for a score; of one that is not listed, its name."""
-    known = {**SCORES, **FURTHER, **OF_NOTIONS}
-    return known[name].words if name in known else name
+    return ALL_SCORES[name].words if name in ALL_SCORES else name

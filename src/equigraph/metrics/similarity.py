@@ -281,14 +281,10 @@ def as_outputs(membership: ArrayLike, nodes: Nodes | None = None) -> NDArray[Any
     Both are matched with the nodes by name where they have names.
     """
     membership = labels_of_communities(membership)
-    if _is_hard(membership):
-        membership = sparse.csr_array(membership).indices
-    matrix = None if isinstance(membership, Mapping) else _as_matrix(membership)
+    rows = _dense(membership) if sparse.issparse(membership) else membership
+    matrix = _as_matrix(rows)
     if matrix is None:
-        encoded = (
-            nodes.labels(membership, "membership") if nodes else encode_labels(membership, name="membership")
-        )
-        return encoded.codes
+        return (nodes.labels(rows, "membership") if nodes else encode_labels(rows, name="membership")).codes
     if nodes is not None:
         matrix = _rows_in_order(matrix, membership, nodes)
     bad = np.flatnonzero(~((matrix >= 0) & np.isfinite(matrix)).all(axis=1))
@@ -321,29 +317,27 @@ def _rows_in_order(matrix: NDArray[np.float64], membership: Any, nodes: Nodes) -
     return matrix[labels_in_order(rows, nodes.graph, what).astype(np.intp)]
 
 
-def _is_hard(membership: Any) -> bool:
-    """Return whether a membership is sparse, with one positive entry in every row: labels.
+def _dense(membership: Any) -> NDArray[Any]:
+    """Return a sparse membership as labels if every row has one positive entry, and else as a dense matrix.
 
-    Such a one may have as many clusters as nodes and must not become dense.
+    Labels may have as many clusters as nodes, and must not become dense.
     """
-    if not sparse.issparse(membership) or membership.ndim != 2:
-        return False
     check_sparse(membership, "The membership")
     matrix = sparse.csr_array(membership)
-    single = (np.diff(matrix.indptr) == 1).all() and matrix.nnz > 0
-    return bool(single and (matrix.data > 0).all() and np.isfinite(matrix.data).all())
+    single = matrix.nnz > 0 and (np.diff(matrix.indptr) == 1).all()
+    if single and (matrix.data > 0).all() and np.isfinite(matrix.data).all():
+        return matrix.indices
+    return matrix.toarray()
 
 
 def _as_matrix(membership: Any) -> NDArray[np.float64] | None:
     """Return a two-dimensional float array, or None for what is not two-dimensional."""
-    if sparse.issparse(membership):
-        membership = membership.toarray()  # n x k, not n x n
-    elif hasattr(membership, "to_numpy"):
-        membership = membership.to_numpy()
-    elif isinstance(membership, (list, tuple)) and not (membership and np.ndim(membership[0]) == 1):
+    if isinstance(membership, Mapping):
+        return None
+    if isinstance(membership, (list, tuple)) and not (membership and np.ndim(membership[0]) == 1):
         return None  # a list of labels: numpy must not cast mixed types to strings
-    array = np.asarray(membership)
-    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] == 0:
+    array = np.asarray(membership.to_numpy() if hasattr(membership, "to_numpy") else membership)
+    if array.ndim != 2 or 0 in array.shape:
         return None
     try:
         return array.astype(np.float64)

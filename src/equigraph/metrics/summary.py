@@ -16,7 +16,7 @@ from equigraph.graph.groups import Attributes
 from equigraph.graph.groups.encode import column_of, mean_gap, names_of_rows
 from equigraph.metrics._table import LabelTable, check_n_clusters, encode_labels, make_tables, read_nodes
 from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy, normalized_mutual_info_score
-from equigraph.metrics.balance import Empty
+from equigraph.metrics.balance import Empty, check_empty
 from equigraph.metrics.scores import FURTHER, SCORES
 
 # Of a table of clusters and groups that is shown on a page, in a picture or in a terminal.
@@ -77,18 +77,20 @@ def evaluate(
     >>> both["NB[one]"], both["NB[other]"], both["NB"]
     (1.0, 0.0, 0.5)
     """
-    check_known("empty", empty, ("ignore", "zero"))
     for name in further:
         check_known("further", name, tuple(FURTHER))
     wanted = {**SCORES, **{name: FURTHER[name] for name in further}}
     nodes = read_nodes(adjacency)
     encoded = nodes.labels(labels)
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, encoded.n_clusters)
+    counted = check_empty(empty, n_clusters, encoded.n_clusters)
     given = nodes.attributes(sensitive_features)
     attributes, tables = (None, []) if given is None else make_tables(encoded, given)
     each = [
-        {name: one.of_groups(table, n_clusters, empty) for name, one in wanted.items() if one.of_groups}
+        {
+            name: float(one.of_groups(table.counts, table.groups.sizes, counted))
+            for name, one in wanted.items()
+            if one.of_groups
+        }
         for table in tables
     ]
     scores: dict[str, float] = {}
