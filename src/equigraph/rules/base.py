@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,31 @@ class Rule(ABC):
     @abstractmethod
     def compile(self, arrays: Arrays) -> None:
         """Add the rule to the arrays that the search and the solver read."""
+
+
+class Entry(Rule):
+    """A kind whose argument is a dict: the two fields of a rule are a key and what it has."""
+
+    example: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def read(cls, where: str, value: Any) -> Any:
+        """Return the value of an entry, if it is one that is allowed."""
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a dict."""
+        make: Callable[[Hashable, Any], Rule] = cls
+        for key, given in entries(cls.keyword, value, cls.example):
+            known = str(key) if "attribute" in cls.__annotations__ else name(cls.keyword, key)
+            yield make(known, cls.read(f"{cls.keyword}[{key!r}]", given))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a dict."""
+        pairs = (tuple(vars(rule).values()) for rule in rules)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in pairs}
 
 
 def in_words(rules: Iterable[Rule]) -> str:

@@ -247,11 +247,9 @@ def settle_rules(
     """
     check_parameters("settle_rules", _PARAMETERS, locals())
     solver = _Solver(rules, Facts.of(graph, groups), n_clusters, node_limit, hint, finder)
-    answer = _ask_with_start(solver, rules.items, start)
+    answer = _answered(solver, rules.items, start)
     if answer.labels is not None:
         return Settlement(rules, answer.labels, fewest=answer.fewest)
-    if answer.status == "not found":
-        raise _not_found(answer)
     if on_conflict == "relax":
         return _relaxed(solver, rules.items, start)
     conflict = _irreducible(solver, rules.items)
@@ -261,46 +259,35 @@ def settle_rules(
     )
 
 
-def _not_found(answer: Answer) -> NotFoundError:
-    return NotFoundError(
-        f"No labels that keep the rules were found: {answer.reason}. Whether there are any is not known."
-    )
+def _answered(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None = None) -> Answer:
+    """Ask for few changes from a start or, where that takes too long, for any labels.
 
-
-def _ask_with_start(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Answer:
-    """Ask for few changes; where that takes too long, for any labels."""
+    A rule is given up because it must be, and not because the solver stopped: "not found" is an error.
+    """
     answer = solver.ask(rules, start)
-    return solver.ask(rules) if answer.status == "not found" and start is not None else answer
+    if answer.status == "not found" and start is not None:
+        answer = solver.ask(rules)
+    if answer.status == "not found":
+        raise NotFoundError(
+            f"No labels that keep the rules were found: {answer.reason}. Whether there are any is not known."
+        )
+    return answer
 
 
 def _relaxed(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Settlement:
     """Give up the last rule of the shortest beginning that cannot be kept, until there is none."""
     kept, given_up, holds = list(rules), [], 0
-    while (first := _first_impossible(solver, kept, holds)) is not None:
-        given_up.append(kept.pop(first))
-        holds = first
-    answer = _ask_with_start(solver, kept, start)
-    if answer.labels is None:
-        raise _not_found(answer)
+    while _answered(solver, kept).labels is None:
+        # The first ``holds`` rules can be kept together, the first ``fails`` cannot.
+        fails = len(kept)
+        while fails - holds > 1:
+            middle = (holds + fails) // 2
+            if _answered(solver, kept[:middle]).labels is not None:
+                holds = middle
+            else:
+                fails = middle
+        holds = fails - 1
+        given_up.append(kept.pop(holds))
+    answer = _answered(solver, kept, start)
+    assert answer.labels is not None
     return Settlement(Rules.of(kept), answer.labels, tuple(given_up), answer.fewest)
-
-
-def _first_impossible(solver: _Solver, rules: Sequence[Rule], holds: int) -> int | None:
-    """Return the first rule that cannot be kept along with all before it; the first ``holds`` rules can be kept."""
-    if _holds(solver, rules):
-        return None
-    fails = len(rules)
-    while fails - holds > 1:
-        middle = (holds + fails) // 2
-        if _holds(solver, rules[:middle]):
-            holds = middle
-        else:
-            fails = middle
-    return fails - 1
-
-
-def _holds(solver: _Solver, rules: Sequence[Rule]) -> bool:
-    answer = solver.ask(rules)
-    if answer.status == "not found":  # a rule is given up because it must be, not because the solver stopped
-        raise _not_found(answer)
-    return answer.status == "found"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Rule, entries, is_list, name, whole
+from equigraph.rules.base import Entry, is_list, whole
 from equigraph.rules.check import NODES, Placement, Violation, Words
 from equigraph.rules.compile import Arrays
 
 
-class _Placed(Rule):
+class _Placed(Entry):
     """A node is in one of these clusters."""
 
     node: Hashable
@@ -57,6 +57,7 @@ class Fixed(_Placed):
     """A node is in the cluster of this number."""
 
     keyword: ClassVar[str] = "fixed"
+    example: ClassVar[str] = '{"Finn": 0}'
     node: Hashable
     cluster: int
 
@@ -66,15 +67,9 @@ class Fixed(_Placed):
         return (self.cluster,)
 
     @classmethod
-    def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a dict of nodes to clusters."""
-        for node, cluster in entries("fixed", value, '{"Finn": 0}'):
-            yield cls(name("fixed", node), whole(f"fixed[{node!r}]", cluster))
-
-    @classmethod
-    def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a dict of nodes to clusters."""
-        return {rule.node: rule.cluster for rule in rules}
+    def read(cls, where: str, value: Any) -> int:
+        """Return the number of a cluster."""
+        return whole(where, value)
 
     def compile(self, arrays: Arrays) -> None:
         """Hold the node in its cluster."""
@@ -86,6 +81,7 @@ class Allowed(_Placed):
     """A node is in one of the clusters of these numbers."""
 
     keyword: ClassVar[str] = "allowed"
+    example: ClassVar[str] = '{"Finn": [0, 2]}'
     node: Hashable
     clusters: tuple[int, ...]
 
@@ -95,20 +91,11 @@ class Allowed(_Placed):
         return self.clusters
 
     @classmethod
-    def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a dict of nodes to lists of clusters."""
-        for node, clusters in entries("allowed", value, '{"Finn": [0, 2]}'):
-            where = f"allowed[{node!r}]"
-            if not is_list(clusters) or not len(clusters):
-                raise ParameterError(
-                    f"Rules: {where} must be a list of clusters, such as [0, 2]; got {clusters!r}."
-                )
-            yield cls(name("allowed", node), tuple(sorted({whole(where, one) for one in clusters})))
-
-    @classmethod
-    def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a dict of nodes to lists of clusters."""
-        return {rule.node: list(rule.clusters) for rule in rules}
+    def read(cls, where: str, value: Any) -> tuple[int, ...]:
+        """Return the numbers of clusters."""
+        if not is_list(value) or not len(value):
+            raise ParameterError(f"Rules: {where} must be a list of clusters, such as [0, 2]; got {value!r}.")
+        return tuple(sorted({whole(where, one) for one in value}))
 
     def compile(self, arrays: Arrays) -> None:
         """Allow no node of these in any other cluster."""

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from equigraph._utils.parameters import Real
-from equigraph.rules.base import Rule, entries, number, whole
+from equigraph.rules.base import Entry, number, whole
 from equigraph.rules.check import Placement, Violation, Words
 from equigraph.rules.compile import Arrays
 
 
 @dataclass(frozen=True)
-class NotAlone(Rule):
+class NotAlone(Entry):
     """Of each group of an attribute a cluster has none or at least so many."""
 
     keyword: ClassVar[str] = "not_alone"
+    example: ClassVar[str] = '{"gender": 2}'
     single: ClassVar[bool] = True
     attribute: str
     least: int
 
     @classmethod
-    def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a dict of attributes to numbers."""
-        for attribute, least in entries("not_alone", value, '{"gender": 2}'):
-            yield cls(str(attribute), whole(f"not_alone[{attribute!r}]", least, low=2))
-
-    @classmethod
-    def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a dict of attributes to numbers."""
-        return {rule.attribute: rule.least for rule in rules}
+    def read(cls, where: str, value: Any) -> int:
+        """Return the least number."""
+        return whole(where, value, low=2)
 
     def describe(self) -> str:
         """Say the rule in words."""
@@ -66,10 +61,11 @@ class NotAlone(Rule):
 
 
 @dataclass(frozen=True)
-class Shares(Rule):
+class Shares(Entry):
     """The share of every group in every cluster is near its share in the population."""
 
     keyword: ClassVar[str] = "shares"
+    example: ClassVar[str] = '{"gender": 0.1}'
     single: ClassVar[bool] = True
     attribute: str
     within: float
@@ -84,15 +80,9 @@ class Shares(Rule):
         return f"{float(100 * self.tolerance):g} points"
 
     @classmethod
-    def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a dict of attributes to numbers from 0 to 1."""
-        for attribute, within in entries("shares", value, '{"gender": 0.1}'):
-            yield cls(str(attribute), float(number(f"shares[{attribute!r}]", within, Real(low=0, high=1))))
-
-    @classmethod
-    def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a dict of attributes to numbers."""
-        return {rule.attribute: rule.within for rule in rules}
+    def read(cls, where: str, value: Any) -> float:
+        """Return a number from 0 to 1."""
+        return float(number(where, value, Real(low=0, high=1)))
 
     def describe(self) -> str:
         """Say the rule in words."""

@@ -113,22 +113,9 @@ def alike(
         looks.append(first)
     looks.append(np.where(split, np.arange(compiled.n_units), -1))
     _, place, of_unit, sizes = np.unique(
-        _one_number(looks), return_index=True, return_inverse=True, return_counts=True
+        np.column_stack(looks), axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    return Classes(of_unit.astype(np.int64), sizes.astype(np.int64), place.astype(np.int64), named)
-
-
-def _one_number(columns: list[Integers]) -> Integers:
-    """Return a number for every row that only equal rows share; sorting numbers is quicker than sorting rows."""
-    key, width = np.zeros(columns[0].size, dtype=np.int64), 1
-    for column in columns:
-        low, span = int(column.min()), int(column.max()) - int(column.min()) + 1
-        if width * span >= 2**62:
-            names, key = np.unique(key, return_inverse=True)
-            width = names.size
-        key = key * span + (column - low)
-        width *= span
-    return key
+    return Classes(of_unit.ravel(), sizes.astype(np.int64), place.astype(np.int64), named)
 
 
 def n_entries(compiled: CompiledRules, classes: Classes) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -50,19 +50,11 @@ def feasible_labels(
     are made here if they are not given; the closer they are to keeping the rules, the sooner it is done. It ends after
     so many nodes of its tree, never by the clock: the same question has the same answer everywhere.
     """
-    if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
-        return Answer("impossible")
     labels = None if start is None else checked_labels("start", start, compiled)
     near = None if hint is None else checked_labels("hint", hint, compiled)
-    entries = n_entries(compiled, alike(compiled, labels))
-    if entries > MAX_ENTRIES:
-        return Answer(
-            "not found",
-            reason=f"the program has about {entries:,} entries, and the solver is asked up to {MAX_ENTRIES:,}",
-        )
-    compiled, allowed = propagated(compiled)
-    if compiled.contradiction:
-        return Answer("impossible")
+    compiled, allowed, answer = _prepared(compiled, labels)
+    if answer is not None:
+        return answer
     classes = alike(compiled, labels)
     program = make_program(compiled, classes, allowed)
     if labels is not None:
@@ -91,16 +83,26 @@ def is_refuted(compiled: CompiledRules) -> bool:
 
     A proof that takes milliseconds; False says nothing.
     """
-    if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
-        return True
-    if n_entries(compiled, alike(compiled)) > MAX_ENTRIES:
-        return False
-    compiled, allowed = propagated(compiled)
-    if compiled.contradiction:
-        return True
+    compiled, allowed, answer = _prepared(compiled)
+    if answer is not None:
+        return answer.status == "impossible"
     program = make_program(compiled, alike(compiled), allowed)
     program.number_clusters(compiled)
     return bool(_milp(program).status == 2)
+
+
+def _prepared(
+    compiled: CompiledRules, start: NDArray[np.int64] | None = None
+) -> tuple[CompiledRules, NDArray[np.bool_] | None, Answer | None]:
+    """Return the rules on fewer units, and where these may be; or the answer, if no program is needed for it."""
+    if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
+        return compiled, None, Answer("impossible")
+    entries = n_entries(compiled, alike(compiled, start))
+    if entries > MAX_ENTRIES:
+        reason = f"the program has about {entries:,} entries, and the solver is asked up to {MAX_ENTRIES:,}"
+        return compiled, None, Answer("not found", reason=reason)
+    closer, allowed = propagated(compiled)
+    return closer, allowed, Answer("impossible") if closer.contradiction else None
 
 
 def _first_try(program: Program, compiled: CompiledRules) -> Answer | None:
@@ -165,36 +167,25 @@ def _labels(program: Program, compiled: CompiledRules, solution: NDArray) -> NDA
 
 
 _lock = threading.Lock()
-_inside: list[int] = []  # one entry per solver that is running: the real standard output
 
 
 @contextmanager
 def no_stray_output() -> Iterator[None]:
-    """Send the standard output of the process nowhere while the block runs; several threads may be in such blocks.
+    """Send the standard output of the process nowhere while the block runs; one thread at a time is in such a block.
 
     HiGHS 1.12 prints a line where it repairs a solution, whatever its options say (ERGO-Code/HiGHS, issue 2783),
     straight to the standard output of the process, where it would be in the middle of a JSON document.
     """
-    with _lock:
-        if _inside:
-            _inside.append(_inside[0])
-        else:
+    with _lock, ExitStack() as stack:
+        with suppress(OSError):  # a process without standard output has nothing to protect
+            real = os.dup(1)
+            stack.callback(os.close, real)
+            nowhere = stack.enter_context(open(os.devnull, "wb"))
             _flush()
-            with suppress(OSError):  # a process without standard output has nothing to protect
-                real = os.dup(1)
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, 1)
-                os.close(nowhere)
-                _inside.append(real)
-    try:
+            os.dup2(nowhere.fileno(), 1)
+            stack.callback(os.dup2, real, 1)
+            stack.callback(_flush)
         yield
-    finally:
-        with _lock:
-            real = _inside.pop() if _inside else -1
-            if real >= 0 and not _inside:  # the last one out
-                _flush()
-                os.dup2(real, 1)
-                os.close(real)
 
 
 def _flush() -> None:
