@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.metrics.quality import share_inside
 from equigraph.results.cluster import score_labels
 from equigraph.results.features import graph_of
+from equigraph.results.formats import decode
 from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
 from equigraph.search.agree import RuleKeeper, search_under
@@ -115,8 +117,8 @@ class RulePrices(Tabular):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Return the prices of which `to_dict` made this."""
-        rows = tuple(Price(**row) for row in content["rows"])
-        return cls(rows, content["measure"], content.get("missed", 0.0))
+        found: Self = decode(content, cls, Path("The prices of rules"))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows and the measure, ready for JSON."""

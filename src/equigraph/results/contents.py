@@ -23,34 +23,12 @@ RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
 POSSIBLE_FILES = (*RESULT_FILES, PARQUET_LABELS)
 
 
-class PriceEntries(TypedDict):
-    """Result without one of the rules."""
-
-    rule: str
-    binds: bool
-    objective: float
-    Q: float
-    notion: float
-    links: float
-    cost: float
-    low: float
-    high: float
-
-
-class PricesEntries(TypedDict):
-    """Results without each of the rules."""
-
-    measure: str
-    missed: float
-    rows: list[PriceEntries]
-
-
 class RuleEntries(TypedDict):
     """Rules in words, and what they cost."""
 
     kept: list[str]
     given_up: list[str]
-    prices: NotRequired[PricesEntries]
+    prices: NotRequired[dict[str, Any]]  # as `RulePrices.from_dict` reads them
 
 
 class Source(TypedDict, total=False):

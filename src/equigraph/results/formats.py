@@ -10,6 +10,7 @@ import io
 import json
 import math
 import struct
+import sys
 import types
 import typing
 import zipfile
@@ -243,7 +244,7 @@ def decode(value: Any, schema: Any, path: Path, name: str = "") -> Any:
     if schema is float:
         if value is None:
             return math.nan
-        if _is_number(value):
+        if type(value) in (int, float) and abs(value) <= sys.float_info.max:
             return value
     elif schema is int:
         if type(value) is int and abs(value) < 2**64:
@@ -313,13 +314,6 @@ def _decode_array(value: Any, dtype: type, path: Path, name: str) -> NDArray:
     ):
         raise _wrong(value, path, name)
     return found.astype(dtype)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return type(value) in (int, float) and math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def _wrong(value: Any, path: Path, name: str) -> InputError:

@@ -72,28 +72,20 @@ class Sweep:
         return max(most, getattr(self.model, "n_clusters", None) or 0)
 
 
-class FitLabels(NamedTuple):
-    """Labels of one fit, its seed, and how it ended where the method says so."""
-
-    seed: int
-    labels: NDArray[np.intp]
-    status: str | None = None
-
-
 class _Solved(NamedTuple):
-    """What was found for one task: labels for each value, labels on the front, and the warnings."""
+    """Labels for each value of a task with how their fits ended, labels on the front, and the warnings."""
 
-    fits: list[FitLabels]
-    front: list[FitLabels]
+    fits: list[tuple[NDArray[np.intp], str | None]]
+    front: list[NDArray[np.intp]]
     notes: Notes
 
 
 @dataclass
 class Runs:
-    """Labels by value of the dial, those that may be on the front, and the warnings."""
+    """Fits by value of the dial, what else may be on the front, and the warnings."""
 
-    labels: dict[float, list[FitLabels]] = field(default_factory=dict)
-    front: list[FitLabels] = field(default_factory=list)
+    fits: dict[float, list[TradeoffPoint]] = field(default_factory=dict)
+    front: list[TradeoffPoint] = field(default_factory=list)
     notes: Notes = field(default_factory=list)
     stopped: bool = False
 
@@ -108,8 +100,8 @@ def _noted() -> Iterator[Notes]:
     notes += [(warning.category, one_line(warning.message)) for warning in caught]
 
 
-def _fitted(seed: int, labels: Any, status: str | None = None) -> FitLabels:
-    return FitLabels(seed, np.asarray(labels, dtype=np.intp), status)
+def _outcome(model: Any) -> tuple[NDArray[np.intp], str | None]:
+    return np.asarray(model.labels_, dtype=np.intp), getattr(model, "status_", None)
 
 
 def _solve(
@@ -120,10 +112,12 @@ def _solve(
     with _noted() as notes:
         if model._searches_dial:
             found = model._fit_dial(model._prepare(graph, None), values, notify)
-            fits, front = ([_fitted(seed, one) for one in some] for some in (found.labels, found.front))
-            return _Solved(fits, front, notes)
-        models = [clone(model).set_params(fairness=value).fit(graph) for value in values or ()]
-    return _Solved([_fitted(seed, one.labels_, getattr(one, "status_", None)) for one in models], [], notes)
+            labels, front = (
+                [np.asarray(one, dtype=np.intp) for one in some] for some in (found.labels, found.front)
+            )
+            return _Solved([(one, None) for one in labels], front, notes)
+        fits = [_outcome(clone(model).set_params(fairness=value).fit(graph)) for value in values or ()]
+    return _Solved(fits, [], notes)
 
 
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, _Solved]] | None:
@@ -141,8 +135,7 @@ def _solve_together(sweep: Sweep) -> Iterator[tuple[int, _Solved]] | None:
 def _finished(sweep: Sweep, ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, _Solved]]:
     for place, finish in ready:
         with _noted() as notes:
-            model = finish()
-        fit = _fitted(sweep.tasks[place][0], model.labels_, getattr(model, "status_", None))
+            fit = _outcome(finish())
         yield place, _Solved([fit], [], notes)
 
 
@@ -181,23 +174,25 @@ def run_sweep(sweep: Sweep, watch: Watched) -> Runs:
         if notify(sweep.stage, len(solved), total):
             runs.stopped = halfway or len(solved) < total
             break
-    # Tasks end in any order, which must not show in the callbacks.
-    found: dict[float, list[FitLabels]] = {}
+    # Tasks end in any order, which must not show in the result.
+    found: dict[float, list[TradeoffPoint]] = {}
     for place, one in sorted(solved.items()):
+        seed, values = sweep.tasks[place]
         runs.notes += one.notes
-        runs.front += one.front
+        runs.front += [single_point(sweep.graph, labels, sweep.notion, _NAN, seed) for labels in one.front]
         # A method that was stopped halfway may have fewer labels than values.
-        for value, fit in zip(sweep.tasks[place][1] or (), one.fits, strict=not watch.stopped):
-            found.setdefault(value, []).append(fit)
-    runs.labels = {value: found[value] for value in sweep.values or () if value in found}
+        for value, (labels, status) in zip(values or (), one.fits, strict=not watch.stopped):
+            point = single_point(sweep.graph, labels, sweep.notion, value, seed, status)
+            found.setdefault(value, []).append(point)
+    runs.fits = {value: found[value] for value in sweep.values or () if value in found}
     return runs
 
 
-def mean_and_spread(scores: Sequence[dict[str, float]]) -> tuple[dict[str, float], dict[str, float]]:
+def mean_and_spread(points: Sequence[TradeoffPoint]) -> tuple[dict[str, float], dict[str, float]]:
     """Return the mean and the standard deviation (n - 1 in the denominator; NaN for one value) by score."""
-    columns = {name: np.array([one[name] for one in scores], dtype=np.float64) for name in scores[0]}
+    columns = {name: _column(points, name) for name in points[0].scores}
     means = {name: float(values.mean()) for name, values in columns.items()}
-    if len(scores) == 1:
+    if len(points) == 1:
         return means, dict.fromkeys(columns, _NAN)
     return means, {name: float(values.std(ddof=1)) for name, values in columns.items()}
 
@@ -232,13 +227,9 @@ def points_and_front(sweep: Sweep, runs: Runs) -> tuple[tuple[TradeoffPoint, ...
     Beside the points there is all of the front of every run, or the labels of every restart. The dial of labels on the
     front of a run is not known yet; it is NaN.
     """
-    found = [(_NAN, one) for one in runs.front]
+    others = runs.front
     if not sweep.model._searches_dial:
-        found = [(value, one) for value, ones in runs.labels.items() for one in ones]
-    others = [
-        single_point(sweep.graph, one.labels, sweep.notion, value, one.seed, one.status)
-        for value, one in found
-    ]
+        others = [one for fits in runs.fits.values() for one in fits]
     if sweep.values is None:
         front = _numbered(sweep, nondominated(others, sweep.measure))
         return tuple(front[i] for i in evenly_spaced(_column(front, sweep.measure), sweep.n_points)), front
@@ -270,7 +261,7 @@ def single_point(
 
 
 def _column(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
-    return np.array([point.scores[name] for point in points])
+    return np.array([point.scores[name] for point in points], dtype=np.float64)
 
 
 def _numbered(
@@ -301,30 +292,26 @@ def _numbered(
 def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[TradeoffPoint, ...]:
     # A search has one pool for all values; what another restart or value found may be the best here.
     shared = others if sweep.model._searches_dial else ()
-    scores: dict[float, list[dict[str, float]]] = {}
-    picked: list[FitLabels] = []
-    for value, fits in runs.labels.items():
-        scores[value] = [score_labels(sweep.graph, one.labels, sweep.notion) for one in fits]
-        found = [*fits, *(FitLabels(one.seed, one.labels, one.status) for one in shared)]
-        every = [*scores[value], *(one.scores for one in shared)]
+    picked: list[TradeoffPoint] = []
+    for value, fits in runs.fits.items():
         # A fit that diverged stands for the value only where all did.
-        sound = [i for i, one in enumerate(found) if one.status != DIVERGED] or range(len(found))
-        known = [every[i] for i in sound]
+        sound = [one for one in (*fits, *shared) if one.status != DIVERGED] or fits
+        scores = [one.scores for one in sound]
+        best = typical_restart(scores, sweep.measure)
         if sweep.bounded:
-            best = best_restart(known, value, sweep.measure)
-        else:
-            best = typical_restart(known, sweep.measure)
-        picked.append(found[sound[best]])
+            best = best_restart(scores, value, sweep.measure)
+        picked.append(sound[best])
     aligned: Sequence[NDArray[np.intp]] = [one.labels for one in picked]
     n_clusters = sweep.most_clusters(aligned)
     if not sweep.names_clusters:
         aligned = align_all(aligned, n_clusters)
     points = []
-    for value, one, labels in zip(runs.labels, picked, aligned, strict=True):
-        means, spreads = mean_and_spread(scores[value])
-        stability = seed_stability([fit.labels for fit in runs.labels[value]])
+    for (value, fits), one, labels in zip(runs.fits.items(), picked, aligned, strict=True):
+        means, spreads = mean_and_spread(fits)
+        stability = seed_stability([fit.labels for fit in fits])
         points.append(
-            TradeoffPoint(
+            replace(
+                one,
                 fairness=value,
                 labels=labels,
                 sizes=np.bincount(labels, minlength=n_clusters),
@@ -333,9 +320,7 @@ def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[
                 means=means,
                 spreads=spreads,
                 stability=_NAN if stability is None else stability,
-                seed=one.seed,
-                n_restarts=len(runs.labels[value]),
-                status=one.status,
+                n_restarts=len(fits),
             )
         )
     return tuple(points)
