@@ -5,30 +5,25 @@ from pathlib import Path
 import pytest
 
 from equigraph.apps.reproduction.cells import Settings, read_cell
-from equigraph.apps.reproduction.run import get_experiments
+from equigraph.apps.reproduction.run import EXPERIMENTS
 
 DOCS = Path(__file__).parents[2] / "docs"
-CELLS = [
-    (experiment.name, cell)
-    for experiment in get_experiments("all")
-    for cell in experiment.load().cells(Settings())
-]
+CELLS = [(name, cell) for name, experiment in EXPERIMENTS.items() for cell in experiment.cells(Settings())]
 
 
 def test_page_names_the_code_of_every_cell():
-    codes = {read_cell(DOCS / "reproduction", cell).code for _, cell in CELLS}
+    codes = {read_cell(DOCS / "reproduction", cell)["code"] for _, cell in CELLS}
     text = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     assert all(f"`{code}`" in text for code in codes)
 
 
-@pytest.mark.parametrize("name", [experiment.name for experiment in get_experiments("all")])
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
 def test_tables_are_what_the_cells_give(data_dir, tmp_path, name):
     pytest.importorskip("matplotlib")
-    experiment = next(one for one in get_experiments("all") if one.name == name)
     results = {
-        cell.key: read_cell(DOCS / "reproduction", cell).result for owner, cell in CELLS if owner == name
+        cell.key: read_cell(DOCS / "reproduction", cell)["result"] for owner, cell in CELLS if owner == name
     }
-    written = experiment.load().finish(Settings(), results, tmp_path)
+    written = EXPERIMENTS[name].finish(Settings(), results, tmp_path)
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     for path in written:
         stored = DOCS / "reproduction" / name / path.name

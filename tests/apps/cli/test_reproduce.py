@@ -1,3 +1,4 @@
+import importlib
 import os
 import signal
 import subprocess
@@ -6,7 +7,7 @@ import time
 
 import pytest
 
-from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment
+from equigraph.apps.reproduction.run import EXPERIMENTS
 from tests.apps.reproduction.conftest import ENVIRONMENT, TINY
 
 pytest.importorskip("matplotlib")
@@ -15,7 +16,7 @@ pytest.importorskip("matplotlib")
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.syspath_prepend(str(TINY))
-    monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("tiny", "tiny_experiment", "A tiny one"))
+    monkeypatch.setitem(EXPERIMENTS, "tiny", importlib.import_module("tiny_experiment"))
 
 
 def test_run_and_run_again(run, tiny, tmp_path):
@@ -67,8 +68,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     code = (
         "import tiny_experiment\n"
         "from equigraph.apps.reproduction.cells import Cell\n"
-        "from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment\n"
-        "EXPERIMENTS['tiny'] = Experiment('tiny', 'tiny_experiment', 'tiny')\n"
+        "from equigraph.apps.reproduction.run import EXPERIMENTS\n"
+        "EXPERIMENTS['tiny'] = tiny_experiment\n"
         f"long = {{'place': {str(tmp_path)!r}, 'number': 0, 'seconds': 600}}\n"
         "tiny_experiment.cells = lambda settings: [Cell('long', 'tiny_experiment:slow', long)]\n"
         "from equigraph.apps.cli import main\n"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from equigraph.apps.reproduction import cells as reproduction_cells
-from equigraph.apps.reproduction.cells import Cell, Finished, path_of, read_cell, run_cells, write_cell
+from equigraph.apps.reproduction.cells import KIND, Cell, path_of, read_cell, run_cells
 from equigraph.exceptions import ParameterError
+from equigraph.results.persistence import write_record
 from tests.apps.reproduction.conftest import ENVIRONMENT
 
 RUN = """
@@ -27,7 +28,11 @@ if __name__ == "__main__":
 
 
 CELL = Cell("a.b-c", "package.module:function", {"seed": 3, "weights": [0.0, 0.5]})
-DONE = Finished({"runs": [{"Q": 0.25}]}, seconds=1.5, cpu_seconds=1.25)
+DONE = {"result": {"runs": [{"Q": 0.25}]}, "seconds": 1.5, "cpu_seconds": 1.25, "code": "0"}
+
+
+def store(folder, cell):
+    write_record(path_of(folder, cell), KIND, {**cell.call, **DONE})
 
 
 def draws(tiny, n):
@@ -37,7 +42,7 @@ def draws(tiny, n):
 def results(folder, cells, n_workers=1):
     outcome = run_cells(cells, folder, n_workers=n_workers)
     assert not outcome.failures
-    return {key: finished.result for key, finished in outcome.finished.items()}
+    return {key: finished["result"] for key, finished in outcome.finished.items()}
 
 
 def test_same_results_with_any_number_of_processes(tiny, tmp_path):
@@ -47,14 +52,10 @@ def test_same_results_with_any_number_of_processes(tiny, tmp_path):
     assert one == three
     assert set(one) == {cell.key for cell in cells}
     assert one["draw.1"] != one["draw.2"]
-
-
-def test_fresh_and_stored_results_are_the_same(tiny, tmp_path):
-    fresh = results(tmp_path, draws(tiny, 2))
-    outcome = run_cells(draws(tiny, 2), tmp_path, n_workers=1)
-    assert {key: one.result for key, one in outcome.finished.items()} == fresh
-    assert outcome.reused == {"draw.0", "draw.1"}
-    assert fresh["draw.0"]["pair"] == [1, 2]  # as JSON has it, from the first run on
+    assert one["draw.0"]["pair"] == [1, 2]  # as JSON has it, from the first run on
+    again = run_cells(cells, tmp_path / "one", n_workers=1)
+    assert {key: finished["result"] for key, finished in again.finished.items()} == one
+    assert again.reused == set(one)
 
 
 def test_failing_cells_leave_the_others_alone(tiny, tmp_path):
@@ -74,12 +75,8 @@ def test_failing_cells_leave_the_others_alone(tiny, tmp_path):
     again = run_cells(cells[:4], tmp_path, n_workers=1)
     assert again.reused == set(outcome.finished)
     assert list(again.failures) == ["bad.error"]  # a failure is tried again, not remembered
-
-
-def test_trace_of_a_failure_goes_with_it(tiny, tmp_path):
-    run_cells([Cell("one", f"{tiny}:fail", {"text": "x"})], tmp_path, n_workers=1)
-    run_cells([Cell("one", f"{tiny}:draw", {"seed": 0})], tmp_path, n_workers=1)
-    assert [path.name for path in (tmp_path / "cells").iterdir()] == ["one.json"]
+    run_cells([Cell("bad.error", f"{tiny}:draw", {"seed": 0})], tmp_path, n_workers=1)
+    assert not (tmp_path / "cells" / "bad.error.failed.txt").exists()
 
 
 def test_workers_have_one_thread_each(tiny, tmp_path):
@@ -99,12 +96,10 @@ def test_shared_cells_are_computed_once_and_must_be_equal(tiny, tmp_path):
         run_cells([cell, Cell("slow", f"{tiny}:draw", {"seed": 0})], tmp_path, n_workers=1)
 
 
-def test_state_is_told(tiny, tmp_path):
-    states = []
-    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=lambda *state: states.append(state))
-    assert states[0] == (0, 3, 0.0)
-    assert states[-1] == (3, 3, 1.0)
-    assert states == sorted(states)
+def test_progress_is_reported(tiny, tmp_path):
+    seen = []
+    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=seen.append)
+    assert [(progress.step, progress.total) for progress in seen] == [(1, 3), (2, 3), (3, 3)]
 
 
 def alive(pid):
@@ -150,11 +145,11 @@ def test_interrupted_run_goes_on_where_it_was(tmp_path):
 
 def test_what_is_written_is_read(tmp_path):
     assert read_cell(tmp_path, CELL) is None
-    write_cell(tmp_path, CELL, DONE)
-    assert read_cell(tmp_path, CELL) == DONE
+    store(tmp_path, CELL)
+    assert read_cell(tmp_path, CELL) == {**CELL.call, **DONE}
     assert [path.name for path in (tmp_path / "cells").iterdir()] == ["a.b-c.json"]
     turned = Cell(CELL.key, CELL.function, dict(reversed(CELL.arguments.items())))
-    assert read_cell(tmp_path, turned) == DONE
+    assert read_cell(tmp_path, turned) is not None
 
 
 @pytest.mark.parametrize(
@@ -169,7 +164,7 @@ def test_what_is_written_is_read(tmp_path):
     ],
 )
 def test_a_damaged_file_is_not_trusted(tmp_path, damage):
-    write_cell(tmp_path, CELL, DONE)
+    store(tmp_path, CELL)
     path = path_of(tmp_path, CELL)
     path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
     assert read_cell(tmp_path, CELL) is None
@@ -180,8 +175,8 @@ def test_another_computation_is_not_trusted(tmp_path, monkeypatch):
         Cell(CELL.key, CELL.function, {"seed": 4, "weights": [0.0, 0.5]}),
         Cell(CELL.key, "package.module:another", CELL.arguments),
     ):
-        write_cell(tmp_path, other, DONE)
+        store(tmp_path, other)
         assert read_cell(tmp_path, CELL) is None
-    write_cell(tmp_path, CELL, DONE)
+    store(tmp_path, CELL)
     monkeypatch.setattr(reproduction_cells, "__version__", "0.0.0.other")
     assert read_cell(tmp_path, CELL) is None

@@ -1,11 +1,7 @@
 import struct
 
-import numpy as np
-import pytest
-
 from equigraph.apps.reproduction import figure_k, figure_lambda
 from equigraph.apps.reproduction.cells import Settings
-from equigraph.apps.reproduction.figure_lambda import spread_out
 from equigraph.apps.reproduction.scoring import CROSSED, DIAL, LEADING, sweep_weights
 from tests.tables import rows_of
 
@@ -91,13 +87,3 @@ def test_sweep_of_a_real_network(data_dir):
     assert [first["weight"], second["weight"]] == [0.0, 0.5]
     assert second["B"] > first["B"]
     assert second["Q"] < first["Q"]
-
-
-def test_names_are_moved_apart_and_stay_in_order():
-    wanted = [0.1, 0.11, 0.12, 0.5, 0.9, 0.91]
-    places = spread_out(wanted, 0.05)
-    gaps = np.diff(places)
-    assert gaps.min() >= 0.05 - 1e-12
-    assert places[3] == 0.5  # nobody is near
-    assert np.mean(places[:3]) == pytest.approx(np.mean(wanted[:3]))
-    assert spread_out([], 0.05) == []

@@ -1,9 +1,10 @@
+import importlib
 from html.parser import HTMLParser
 
 import pytest
 
 from equigraph.apps.reproduction.cells import Settings, code_fingerprint
-from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, reproduce
+from equigraph.apps.reproduction.run import EXPERIMENTS, reproduce
 from equigraph.apps.reproduction.tables import write_text
 
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -30,13 +31,13 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def experiment(tiny, monkeypatch):
-    one = Experiment("tiny", tiny, "A tiny one")
-    monkeypatch.setitem(EXPERIMENTS, "tiny", one)
-    return one
+    monkeypatch.setitem(EXPERIMENTS, "tiny", importlib.import_module(tiny))
+    return "tiny"
 
 
 def test_everything_is_written_and_shown(experiment, tmp_path):
-    report = reproduce([experiment], tmp_path / "out", Settings(seed=5), n_workers=1)
+    target = tmp_path / "page.md"
+    report = reproduce([experiment], tmp_path / "out", Settings(seed=5), n_workers=1, page=target)
     assert report.files == {"tiny": [tmp_path / "out" / "tiny" / name for name in ("sums.md", "dot.png")]}
     assert not report.failures
     assert report.page == tmp_path / "out" / "index.html"
@@ -46,11 +47,6 @@ def test_everything_is_written_and_shown(experiment, tmp_path):
     assert page.tags.count("td") == 6
     assert "Sums of <three> numbers." in page.text
     assert "seed 5" in page.text
-
-
-def test_the_same_in_markdown_with_the_fingerprint_of_the_code(experiment, tmp_path):
-    target = tmp_path / "page.md"
-    reproduce([experiment], tmp_path / "out", Settings(), n_workers=1, page=target)
     text = target.read_text(encoding="utf-8")
     assert "![A tiny one](out/tiny/dot.png)" in text
     assert f"code `{code_fingerprint()}` in 3 cells" in text
@@ -59,9 +55,8 @@ def test_the_same_in_markdown_with_the_fingerprint_of_the_code(experiment, tmp_p
 
 def test_page_keeps_what_earlier_runs_left(experiment, tmp_path, monkeypatch):
     reproduce([experiment], tmp_path, Settings(), n_workers=1)
-    other = Experiment("other", experiment.module, "Another one")
-    monkeypatch.setitem(EXPERIMENTS, "other", other)
-    report = reproduce([other], tmp_path, Settings(), n_workers=1)
+    monkeypatch.setitem(EXPERIMENTS, "other", EXPERIMENTS["tiny"])
+    report = reproduce(["other"], tmp_path, Settings(), n_workers=1)
     assert len(report.outcome.reused) == 3
     page = Page(report.page)
     assert page.images == ["tiny/dot.png", "other/dot.png"]
@@ -74,10 +69,10 @@ def test_experiment_that_cannot_be_finished_leaves_the_others_alone(experiment, 
     def finish(settings, results, folder):
         return [results["nothing"]]
 
-    broken = Experiment("broken", experiment.module, "A broken one")
+    monkeypatch.setitem(EXPERIMENTS, "broken", tiny_experiment)
     reproduce([experiment], tmp_path, Settings(), n_workers=1)
     monkeypatch.setattr(tiny_experiment, "finish", finish)
-    report = reproduce([broken], tmp_path, Settings(), n_workers=1)
+    report = reproduce(["broken"], tmp_path, Settings(), n_workers=1)
     assert list(report.failures) == ["broken"]
     assert "KeyError" in report.failures["broken"]
     assert "KeyError" in (tmp_path / "broken.failed.txt").read_text(encoding="utf-8")
@@ -89,8 +84,8 @@ def test_experiment_that_cannot_be_finished_leaves_the_others_alone(experiment, 
 @pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])
 def test_keys_are_file_names_and_shared_cells_are_equal(settings):
     cells = {}
-    for experiment in get_experiments("all"):
-        own = experiment.load().cells(settings)
+    for experiment in EXPERIMENTS.values():
+        own = experiment.cells(settings)
         assert len({cell.key for cell in own}) == len(own)
         for cell in own:
             assert set(cell.key) <= KEY_CHARACTERS
@@ -100,9 +95,7 @@ def test_keys_are_file_names_and_shared_cells_are_equal(settings):
 def test_markdown_becomes_html(experiment, tmp_path, monkeypatch):
     import tiny_experiment
 
-    text = (
-        "# One & **two**\n\n- first\n- second\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
-    )
+    text = "# One & **two**\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
 
     def finish(settings, results, folder):
         return [write_text(folder / "page.md", text)]
@@ -110,6 +103,5 @@ def test_markdown_becomes_html(experiment, tmp_path, monkeypatch):
     monkeypatch.setattr(tiny_experiment, "finish", finish)
     found = reproduce([experiment], tmp_path, Settings(), n_workers=1).page.read_text(encoding="utf-8")
     assert "<h3>One &amp; <b>two</b></h3>" in found
-    assert "<ul><li>first</li><li>second</li></ul>" in found
     assert "<tr><th>a</th><th>b</th></tr>\n<tr><td>x</td><td>1</td></tr>" in found
     assert '<td class="words">word' in found

@@ -13,15 +13,14 @@ from equigraph.apps.reproduction.scoring import (
     score_method,
 )
 from equigraph.apps.reproduction.table1 import (
+    RULES,
     UNEXPLAINED,
-    Bar,
     bar_of,
     differences,
     dominating,
     explain,
     leads,
     nearest,
-    rules,
 )
 from tests.tables import rows_of
 
@@ -100,8 +99,8 @@ def test_bar_takes_each_measure_from_any_rival():
         entry_of("nba", "dmon", made_up("dmon", 0.1, 0.3)),
         Entry("nba", "scalable-fair-sc"),
     ]
-    assert bar_of(rivals) == Bar(Q=0.2, B=0.3)
-    assert bar_of(rivals, with_printed=True) == Bar(Q=0.2, B=0.323)
+    assert bar_of(rivals) == {"Q": 0.2, "B": 0.3}
+    assert bar_of(rivals, with_printed=True) == {"Q": 0.2, "B": 0.323}
 
 
 def test_dominating_point_reaches_both():
@@ -111,13 +110,19 @@ def test_dominating_point_reaches_both():
         {"weight": 0.2, "Q": 0.7, "B": 0.6},
         {"weight": 0.3, "Q": 0.1, "B": 0.9},
     ]
-    assert dominating(sweep, Bar(0.7, 0.5)) == sweep[2]
-    assert dominating(sweep, Bar(0.75, 0.5)) == sweep[1]
-    assert dominating(sweep, Bar(0.75, 0.7)) is None
+    assert dominating(sweep, {"Q": 0.7, "B": 0.5}) == sweep[2]
+    assert dominating(sweep, {"Q": 0.75, "B": 0.5}) == sweep[1]
+    assert dominating(sweep, {"Q": 0.75, "B": 0.7}) is None
 
 
 def test_leads_counts_strictly():
     sweep = [{"weight": DIAL, "Q": 0.5, "B": 0.5}]
-    rule = rules()["dial .15"]
-    assert leads(rule, [(sweep, Bar(0.5, 0.4)), (sweep, Bar(0.4, 0.4)), (sweep, Bar(0.4, 0.6))])["Q"] == 2
-    assert leads(rule, [(sweep, Bar(0.4, 0.4)), (sweep, Bar(0.4, 0.6))])["both"] == 1
+    rule = RULES["dial .15"]
+    assert (
+        leads(
+            rule,
+            [(sweep, {"Q": 0.5, "B": 0.4}), (sweep, {"Q": 0.4, "B": 0.4}), (sweep, {"Q": 0.4, "B": 0.6})],
+        )["Q"]
+        == 2
+    )
+    assert leads(rule, [(sweep, {"Q": 0.4, "B": 0.4}), (sweep, {"Q": 0.4, "B": 0.6})])["both"] == 1

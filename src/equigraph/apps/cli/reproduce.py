@@ -47,17 +47,17 @@ def command(experiment: str, **given: Any) -> None:
     from equigraph.results.persistence import OutputFolder
     from equigraph.stores.threads import available_cores
 
-    experiments = get_experiments(experiment)
+    names = get_experiments(experiment)
     settings = Settings(quick=given["quick"], seed=given["seed"])
     folder = given["output"] or ("reproduction-quick" if settings.quick else "reproduction")
     try:
         with OutputFolder(folder, patience=0), progress_bar(quiet=given["quiet"]) as bars:
             report = reproduce(
-                experiments,
+                names,
                 Path(folder),
                 settings,
                 n_workers=given["jobs"] or available_cores(),
-                watch=None if given["quiet"] else _watch(bars),
+                watch=bars[0] if bars else None if given["quiet"] else _log_each_minute(),
                 page=given["page"],
             )
     except KeyboardInterrupt:
@@ -74,39 +74,27 @@ def _print_report(report: Report) -> None:
     for files in report.files.values():
         for path in files:
             line(f"Wrote {path}")
-    outcome = report.outcome
-    cpu = sum(cell.cpu_seconds for key, cell in outcome.finished.items() if key not in outcome.reused)
-    new = len(outcome.finished) - len(outcome.reused)
+    finished, reused = report.outcome.finished, report.outcome.reused
+    cpu = sum(cell["cpu_seconds"] for key, cell in finished.items() if key not in reused)
     line(
-        f"Took {in_words(report.seconds)}: {in_words(cpu)} of processor time in {count(new, 'cell')}; "
-        f"{count(len(outcome.reused), 'cell')} had been stored before."
+        f"Took {in_words(report.seconds)}: {in_words(cpu)} of processor time in "
+        f"{count(len(finished) - len(reused), 'cell')}; {count(len(reused), 'cell')} had been stored before."
     )
-    total = sum(cell.cpu_seconds for cell in outcome.finished.values())
-    rows = [
-        (name, in_words(seconds), f"{seconds / total:.0%}") for name, seconds in heaviest(outcome)[:_SHOWN]
-    ]
-    if total:
-        table(("most time went to", "processor", "share"), rows, left=("most time went to",))
+    rows = [(name, in_words(seconds)) for name, seconds in heaviest(report.outcome)[:_SHOWN]]
+    table(("most time went to", "processor"), rows, left=("most time went to",))
     for key, why in sorted(report.failures.items()):
         line(f"{key} failed: {why}")
     line(f"Everything on one page: {report.page}")
 
 
-def _watch(bars: list[Any]) -> Any:
-    """Return the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
-    from equigraph._utils.callbacks import Progress
-    from equigraph.apps.reproduction.run import in_words
+def _log_each_minute() -> Any:
+    """Return the callback that says how far a run is, at most once a minute."""
+    last = time.monotonic()
 
-    start = last = time.monotonic()
-
-    def watch(n_done: int, n_cells: int, share: float) -> None:
+    def log(progress: Any) -> None:
         nonlocal last
-        for bar in bars:
-            bar(Progress("cells", n_done, n_cells))
-        now = time.monotonic()
-        if not bars and now - last >= _LOG_SECONDS and share > 0:
-            last = now
-            left = in_words((now - start) * (1 - share) / share)
-            note(f"{n_done} of {n_cells} cells done, about {left} left")
+        if time.monotonic() - last >= _LOG_SECONDS:
+            last = time.monotonic()
+            note(f"{progress.step} of {progress.total} cells done")
 
-    return watch
+    return log

@@ -17,25 +17,25 @@ from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, load_network
-from equigraph.apps.reproduction.tables import FAILED, panels, save, write_page, write_rows
+from equigraph.apps.reproduction.tables import FAILED, panels, write_files
 
+TITLE = "The loss, iteration by iteration"
 SHOWN = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5
 WEIGHT = 1.0
-# Name of each curve, and its number of iterations: coordinate descent stands still long before the end.
-CURVES = {"multiplicative": 500, "coordinate": 100, "ifair-nmtf": 500}
-_LABELS = {
-    "multiplicative": "NMTF, multiplicative updates",
-    "coordinate": "NMTF, coordinate descent",
-    "ifair-nmtf": f"iFairNMTF, multiplicative updates, λ = {WEIGHT:g}",
+# Each curve: its number of iterations and its name. Coordinate descent stands still long before the end.
+CURVES = {
+    "multiplicative": (500, "NMTF, multiplicative updates"),
+    "coordinate": (100, "NMTF, coordinate descent"),
+    "ifair-nmtf": (500, f"iFairNMTF, multiplicative updates, λ = {WEIGHT:g}"),
 }
 _LISTED = (10, 30, 100, 500)
-Curves = dict[str, dict[str, NDArray[np.float64]]]  # by network and name: a row for each start
+Curves = dict[str, dict[str, NDArray[np.float64]]]  # by network and curve: a row for each start
 
 
 def cells(settings: Settings) -> list[Cell]:
     """Return one cell per network."""
-    n_starts = _n_starts(settings)
+    n_starts = 3 if settings.quick else 10
     seeds = list(range(settings.seed, settings.seed + n_starts))
     return [
         Cell(
@@ -45,10 +45,6 @@ def cells(settings: Settings) -> list[Cell]:
         )
         for network in SHOWN
     ]
-
-
-def _n_starts(settings: Settings) -> int:
-    return 3 if settings.quick else 10
 
 
 def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
@@ -62,76 +58,52 @@ def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
     graph = load_network(network).graph
     squared_norm = float(graph.adjacency.multiply(graph.adjacency).sum())
     settings: dict[str, Any] = {"n_clusters": N_CLUSTERS, "init": "svd", "tol": 0}
+    # Coordinate descent works on the graph over its norm already.
     models = {
-        "multiplicative": NMTF(**settings, solver="mu"),
-        "coordinate": NMTF(**settings, solver="cd"),
-        "ifair-nmtf": IFairNMTF(**settings, fairness=WEIGHT),
+        "multiplicative": (NMTF(**settings, solver="mu"), squared_norm),
+        "coordinate": (NMTF(**settings, solver="cd"), 1.0),
+        "ifair-nmtf": (IFairNMTF(**settings, fairness=WEIGHT), squared_norm),
     }
     curves: dict[str, list[list[float]]] = {name: [] for name in CURVES}
-    for name, model in models.items():
-        # Coordinate descent works on the graph over its norm already.
-        scale = 1.0 if name == "coordinate" else squared_norm
+    for name, (model, scale) in models.items():
         for seed in seeds:
-            model.set_params(random_state=seed, max_iter=CURVES[name]).fit(graph)
-            curves[name].append((model.objective_history_ / scale).tolist())
+            model.set_params(random_state=seed, max_iter=CURVES[name][0]).fit(graph)
+            losses = model.objective_history_ / scale
+            # A solver that ends early keeps its last value.
+            curves[name].append(np.pad(losses, (0, CURVES[name][0] - losses.size), mode="edge").tolist())
     return curves
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw the curves with their bands (png), and write them (csv) and a few of their values (md)."""
     curves: Curves = {}
+    rows: list[dict[str, Any]] = []
+    table: list[list[str]] = []
     for cell in cells(settings):
-        if cell.key in results:
-            found = results[cell.key]
-            curves[cell.arguments["network"]] = {name: _rectangle(found[name]) for name in CURVES}
-    rows = [
-        {
-            "network": NETWORKS[network],
-            "curve": _LABELS[name],
-            "passes": step + 2,
-            **{measure: values[step].item() for measure, values in band.items()},
-        }
-        for network, own in curves.items()
-        for name, values in own.items()
-        for band in [_band(values)]
-        for step in range(values.shape[1])
-    ]
-    files = [write_page(folder / "fig-convergence.md", **_page(settings, curves))]
-    if curves:
-        files.append(write_rows(folder / "fig-convergence.csv", rows))
-        files.append(_draw(curves, folder / "fig-convergence.png"))
-    return files
-
-
-def _rectangle(histories: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Return histories as rows of one length; a solver that ended early keeps its last value."""
-    length = max(map(len, histories))
-    return np.stack([np.pad(history, (0, length - len(history)), mode="edge") for history in histories])
-
-
-def _band(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Return mean, smallest and largest value after each iteration."""
-    return {"mean": values.mean(axis=0), "low": values.min(axis=0), "high": values.max(axis=0)}
-
-
-def _page(settings: Settings, curves: Curves) -> dict[str, Any]:
-    rows = []
-    for network in SHOWN:
-        if network not in curves:
-            rows.append([NETWORKS[network], FAILED, *["-"] * (len(_LISTED) + 1)])
+        network = cell.arguments["network"]
+        title = NETWORKS[network]
+        if cell.key not in results:
+            table.append([title, FAILED, *["-"] * (len(_LISTED) + 1)])
             continue
-        multiplicative = curves[network]["multiplicative"].mean(axis=0)
+        curves[network] = {name: np.array(results[cell.key][name]) for name in CURVES}
+        level = curves[network]["multiplicative"].mean(axis=0)[-1]
         for name, values in curves[network].items():
-            mean = values.mean(axis=0)
+            mean, label = values.mean(axis=0), CURVES[name][1]
+            bands = zip(mean.tolist(), values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True)
+            for passes, (middle, low, high) in enumerate(bands, start=2):
+                row = {"network": title, "curve": label, "passes": passes, "mean": middle}
+                rows.append({**row, "low": low, "high": high})
             listed = [f"{mean[step - 1]:.4f}" if step <= mean.size else "-" for step in _LISTED]
-            reached = np.flatnonzero(mean <= multiplicative[-1])
+            reached = np.flatnonzero(mean <= level)
             needed = "-" if name == "ifair-nmtf" or not reached.size else str(reached[0] + 1)
-            rows.append([NETWORKS[network], _LABELS[name], *listed, needed])
+            table.append([title, label, *listed, needed])
     head = ["network", "curve", *(f"after {step}" for step in _LISTED), "iterations to that mean"]
-    return {"n_clusters": N_CLUSTERS, "n_starts": _n_starts(settings), "head": head, "rows": rows}
+    n_starts = len(cell.arguments["seeds"])
+    page = {"n_clusters": N_CLUSTERS, "n_starts": n_starts, "head": head, "rows": table}
+    return write_files(folder, "fig-convergence", page, rows, _draw(curves) if curves else None)
 
 
-def _draw(curves: Curves, path: Path) -> Path:
+def _draw(curves: Curves) -> Any:
     from matplotlib.ticker import ScalarFormatter
 
     from equigraph.plotting.style import PALETTE
@@ -141,13 +113,12 @@ def _draw(curves: Curves, path: Path) -> Path:
         for column, (network, own) in enumerate(curves.items()):
             for name, values in own.items():
                 ax = axes[int(name == "ifair-nmtf"), column]
-                band = _band(values)
                 passes = np.arange(values.shape[1]) + 2
                 color, dashes = styles[name]
-                ax.fill_between(passes, band["low"], band["high"], color=color, alpha=0.18, linewidth=0)
-                ax.plot(
-                    passes, band["mean"], color=color, linestyle=dashes, linewidth=1.8, label=_LABELS[name]
-                )
+                line = {"color": color, "linestyle": dashes, "linewidth": 1.8, "label": CURVES[name][1]}
+                low, high = values.min(axis=0), values.max(axis=0)
+                ax.fill_between(passes, low, high, color=color, alpha=0.18, linewidth=0)
+                ax.plot(passes, values.mean(axis=0), **line)
             axes[0, column].set_title(NETWORKS[network])
             axes[1, column].set_xlabel("passes over the graph")
         for ax in axes.flat:
@@ -159,4 +130,4 @@ def _draw(curves: Curves, path: Path) -> Path:
         axes[1, 0].set_ylabel("objective of iFairNMTF / ||A||²")
         handles = [handle for ax in axes[:, 0] for handle in ax.get_legend_handles_labels()[0]]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        return save(figure, path)
+    return figure

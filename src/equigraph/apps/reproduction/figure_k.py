@@ -5,75 +5,67 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import Entry
-from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, save, write_page, write_rows
+from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, write_files
 
+TITLE = "Over the number of clusters"
 SHOWN = ("drugnet", "lastfm")
-Lines = dict[
-    tuple[str, str], list[Entry]
-]  # the entries of a network and a method, one for each number of clusters
-
-
-def numbers_of(settings: Settings) -> tuple[int, ...]:
-    """Return the numbers of clusters."""
-    return (2, 5, 8) if settings.quick else tuple(range(2, 11))
+Lines = dict[tuple[str, str], dict[int, Entry]]  # by network and method: the entry of each number of clusters
 
 
 def cells(settings: Settings) -> list[Cell]:
     """Return one cell per network, method and number of clusters; those with five are the table's."""
+    numbers = (2, 5, 8) if settings.quick else range(2, 11)
     return [
         scoring.score_cell(settings, network, method, k)
         for network in SHOWN
         for method in scoring.COMPARED
-        for k in numbers_of(settings)
+        for k in numbers
     ]
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw the four charts (png), and write what they show (csv, md)."""
     own = cells(settings)
-    entries = scoring.entries_of(own, results)
     lines: Lines = {}
-    for entry in entries:
-        lines.setdefault((entry.network, entry.method), []).append(entry)
-    balances = {network: scoring.load_network(network).balance for network in SHOWN}
-    rows = [
-        {
-            "network": entry.network_title,
-            "method": entry.title,
-            "n_clusters": cell.arguments["n_clusters"],
-            "weight": entry.chosen,
-            "runs": entry.n_runs,
-            **{name: entry.means.get(name) for name in scoring.MEASURES[:-1]},
-            **{f"{name}_std": entry.spreads.get(name) for name in ("Q", "B")},
-        }
-        for cell, entry in zip(own, entries, strict=True)
-    ]
-    numbers = numbers_of(settings)
-    head = ["method", *(f"k = {k}" for k in numbers)]
+    rows = []
+    for cell, entry in zip(own, scoring.entries_of(own, results), strict=True):
+        k = cell.arguments["n_clusters"]
+        lines.setdefault((entry.network, entry.method), {})[k] = entry
+        rows.append(
+            {
+                **dict(zip(("network", "method"), entry.titles, strict=True)),
+                "n_clusters": k,
+                "weight": entry.chosen,
+                "runs": entry.n_runs,
+                **{name: entry.means.get(name) for name in scoring.MEASURES[:-1]},
+                **{f"{name}_std": entry.spreads.get(name) for name in ("Q", "B")},
+            }
+        )
+    balances = {}
+    for network in SHOWN:
+        sizes = np.unique(scoring.load_network(network).group_numbers, return_counts=True)[1]
+        balances[network] = float(sizes.min() / sizes.max())
+    head = ["method", *(f"k = {k}" for k in next(iter(lines.values())))]
     parts = [_part(network, lines, balances[network]) for network in SHOWN]
-    return [
-        _draw(numbers, lines, balances, folder / "fig-k.png"),
-        write_page(folder / "fig-k.md", head=head, networks=parts),
-        write_rows(folder / "fig-k.csv", rows),
-    ]
+    return write_files(folder, "fig-k", {"head": head, "networks": parts}, rows, _draw(lines, balances))
 
 
-def _draw(numbers: tuple[int, ...], lines: Lines, balances: dict[str, float], path: Path) -> Path:
+def _draw(lines: Lines, balances: dict[str, float]) -> Any:
     from equigraph.plotting.style import MUTED
 
     with panels(len(SHOWN), 2, (10, 7.2), sharex=True) as (figure, axes):
         for row, network in zip(axes, SHOWN, strict=True):
             for ax, measure in zip(row, ("Q", "B"), strict=True):
                 for method in scoring.COMPARED:
-                    values = [entry.means.get(measure) for entry in lines[network, method]]
-                    done = [(k, value) for k, value in zip(numbers, values, strict=True) if value is not None]
-                    places = zip(*done, strict=True) if done else ((), ())
-                    ax.plot(*places, label=scoring.TITLES[method], **STYLES[method])
+                    done = {k: one.means[measure] for k, one in lines[network, method].items() if one.means}
+                    ax.plot(list(done), list(done.values()), label=scoring.TITLES[method], **STYLES[method])
                 ax.set_title(f"{scoring.NETWORKS[network]}: {scoring.NAMES[measure]}")
-                ax.set_xticks(numbers)
+                ax.set_xticks(list(lines[network, method]))
                 ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
             row[1].axhline(
                 balances[network], color=MUTED, linestyle=(0, (5, 3)), label="balance of the data set"
@@ -81,20 +73,16 @@ def _draw(numbers: tuple[int, ...], lines: Lines, balances: dict[str, float], pa
         for ax in axes[-1]:
             ax.set_xlabel("number of clusters k")
         figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        return save(figure, path)
+    return figure
 
 
 def _part(network: str, lines: Lines, balance: float) -> dict[str, Any]:
     """Return what the page shows of a network."""
-    rows = [
-        [
-            scoring.TITLES[method],
-            *(FAILED if one.failed else one.pair(one.means) for one in lines[network, method]),
-        ]
-        for method in scoring.COMPARED
-    ]
-    rows += [
-        [f"weight of {scoring.TITLES[method]}", *(one.weight for one in lines[network, method])]
-        for method in scoring.CROSSED
-    ]
+    rows = []
+    for method in scoring.COMPARED:
+        pairs = [FAILED if one.failed else one.pair(one.means) for one in lines[network, method].values()]
+        rows.append([scoring.TITLES[method], *pairs])
+    for method in scoring.CROSSED:
+        weights = [one.weight for one in lines[network, method].values()]
+        rows.append([f"weight of {scoring.TITLES[method]}", *weights])
     return {"title": scoring.NETWORKS[network], "balance": number(balance), "rows": rows}

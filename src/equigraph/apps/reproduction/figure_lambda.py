@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
+from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.scoring import Entry, column
-from equigraph.apps.reproduction.tables import FAILED, STYLES, number, save, write_page, write_rows
-from equigraph.plotting.style import MUTED, PALETTE, TEXT, look
+from equigraph.apps.reproduction.scoring import Entry, Sweep, column
+from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, write_files
+from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
+TITLE = "Over the weight of iFairNMTF"
 SHOWN = ("drugnet", "lastfm")
 FLAT = (*(method for method in scoring.COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
 _WEIGHTS_PER_CELL = 10
@@ -73,152 +73,87 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw one chart per network (png), and write what it shows (csv, md)."""
-    pages = []
-    paths = []
+    parts = []
+    files = []
     for network in SHOWN:
         own = [cell.key for cell in _sweep_cells(settings, network)]
         sweep = [point for key in own if key in results for point in results[key]["sweep"]]
-        missing = [key for key in own if key not in results]
         flat = scoring.entries_of(_flat_cells(settings, network), results)
-        pages.append(_page(network, sweep, missing, flat))
+        missing = [key for key in own if key not in results]
+        parts.append({"title": scoring.NETWORKS[network], "missing": missing, "rows": _rows(sweep, flat)})
         if sweep:
             rows = []
             for point in sweep:
                 row = {name: value for name, value in point.items() if name != "spreads"}
                 rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
-            paths.append(draw(network, sweep, flat, folder / f"fig-lambda-{network}.png"))
-            paths.append(write_rows(folder / f"fig-lambda-{network}.csv", rows))
-    return [*paths, write_page(folder / "fig-lambda.md", networks=pages)]
+            files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw(network, sweep, flat))
+    return [*files, *write_files(folder, "fig-lambda", {"networks": parts}, (), None)]
 
 
-def _page(network: str, sweep: list[dict[str, Any]], missing: list[str], flat: list[Entry]) -> dict[str, Any]:
-    rows = [
-        [entry.title, FAILED, "-", "-"] if entry.failed else [entry.title, *_cells(entry.means)]
-        for entry in flat
-    ]
+def _rows(sweep: Sweep, flat: Sequence[Entry]) -> list[list[str]]:
+    """Return the table of a network: points of the sweep, then the methods without a weight."""
+
+    def scores(of: Mapping[str, Any]) -> list[str]:
+        return [number(of["Q"]), number(of["B"]), f"{of['n_nonempty']:.1f}"]
+
+    rows = []
     if sweep:
         points = {
             "where Q and B cross": sweep[scoring.crossing(sweep)],
             "highest Q": max(sweep, key=lambda point: point["Q"]),
             "highest B": max(sweep, key=lambda point: point["B"]),
         }
-        rows[:0] = [
-            [f"{scoring.TITLES['ifair-nmtf']}, weight {point['weight']:g} ({words})", *_cells(point)]
-            for words, point in points.items()
-        ]
-    return {"title": scoring.NETWORKS[network], "missing": missing, "rows": rows}
+        for words, point in points.items():
+            rows.append([f"iFairNMTF, weight {point['weight']:g} ({words})", *scores(point)])
+    for entry in flat:
+        rows.append([entry.titles[1], *([FAILED, "-", "-"] if entry.failed else scores(entry.means))])
+    return rows
 
 
-_COLORS = {"Q": PALETTE[0], "B": PALETTE[5]}  # of the two axes
-_DASHES = {"Q": "-", "B": (0, (5, 2))}
-_LABEL_GAP = 0.052  # of the height of a panel, between names of flat lines
-
-
-def _cells(scores: Mapping[str, Any]) -> list[str]:
-    return [number(scores["Q"]), number(scores["B"]), f"{scores['n_nonempty']:.1f}"]
-
-
-def draw(network: str, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], path: Path) -> Path:
-    """Draw the chart of one network and save it."""
-    from matplotlib.figure import Figure
-
+def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
+    """Draw Q and B scaled, as the rule sees them, and below each with its spread and a flat line per other method."""
     weights, chosen = column(sweep, "weight"), sweep[scoring.crossing(sweep)]
-    with look():
-        figure = Figure(figsize=(10.5, 9), layout="constrained")
-        grid = figure.add_gridspec(3, 2, height_ratios=(5, 1, 5))
-        twin, strip = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
-        panels = [figure.add_subplot(grid[2, i]) for i in (0, 1)]
-        for ax in (twin, strip, *panels):
-            _weight_axis(ax, weights)
-            ax.axvline(chosen["weight"], color=TEXT, linewidth=1, linestyle=(0, (1, 2)), zorder=0)
-        _twin(twin, sweep)
-        twin.set_title(
+    with panels(3, 1, (9, 11), sharex=True) as (figure, axes):
+        scaled, *rest = axes[:, 0]
+        scaled.step(
+            weights,
+            column(sweep, "n_nonempty") / scoring.K,
+            where="mid",
+            color=MUTED,
+            label="clusters with a node",
+        )
+        for measure, color, dashes in (("Q", PALETTE[0], "-"), ("B", PALETTE[5], (0, (5, 2)))):
+            values = min_max(column(sweep, measure))
+            scaled.plot(
+                weights, values, color=color, linestyle=dashes, linewidth=2, label=scoring.NAMES[measure]
+            )
+        scaled.legend(loc="best")
+        scaled.set_ylabel("from lowest to highest; clusters of all")
+        scaled.set_title(
             f"iFairNMTF on {scoring.NETWORKS[network]}, {scoring.K} clusters: "
             f"Q and B cross at weight {chosen['weight']:g} (Q {chosen['Q']:.3f}, B {chosen['B']:.3f})"
         )
-        strip.step(weights, column(sweep, "n_nonempty"), where="mid", color=MUTED)
-        strip.set_ylim(0.5, scoring.K + 0.5)
-        strip.set_yticks([1, scoring.K])
-        strip.set_ylabel("clusters\nwith a node")
-        twin.tick_params(axis="x", labelbottom=False)
-        for ax, measure in zip(panels, ("Q", "B"), strict=True):
-            _panel(ax, sweep, flat, measure)
-        for ax in (strip, *panels):
-            ax.set_xlabel("weight λ of iFairNMTF")
-        return save(figure, path)
-
-
-def _weight_axis(ax: Any, weights: NDArray[np.float64]) -> None:
-    first, last = float(weights[weights > 0].min()), float(weights.max())
-    # From 0 to the first value the axis is linear, and short.
-    ax.set_xscale("symlog", linthresh=first, linscale=0.4)
-    ax.set_xlim(0, last * 1.1)
-    powers = 10.0 ** np.arange(np.ceil(np.log10(first)), np.floor(np.log10(last)) + 1)
-    ax.set_xticks([0, *powers], [f"{power:,g}" for power in (0, *powers)])
-    ax.minorticks_off()
-
-
-def _twin(ax: Any, sweep: Sequence[dict[str, Any]]) -> None:
-    """Draw both measures from their lowest to their highest value, so that they cross where the rule looks."""
-    right = ax.twinx()
-    right.spines["right"].set_visible(True)
-    for side, measure in ((ax, "Q"), (right, "B")):
-        values = column(sweep, measure)
-        margin = 0.06 * (values.max() - values.min())
-        side.plot(
-            column(sweep, "weight"), values, color=_COLORS[measure], linestyle=_DASHES[measure], linewidth=2
-        )
-        side.set_ylim(values.min() - margin, values.max() + margin)
-        side.set_ylabel(
-            f"{scoring.NAMES[measure]} ({'solid' if measure == 'Q' else 'dashed'})", color=_COLORS[measure]
-        )
-        side.tick_params(axis="y", colors=_COLORS[measure])
-
-
-def _panel(ax: Any, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], measure: str) -> None:
-    """Draw one measure with its spread, and a flat line per method without a weight, named at the right."""
-    weights, values = column(sweep, "weight"), column(sweep, measure)
-    spread = np.array([point["spreads"][measure] for point in sweep])
-    own = {"color": STYLES["ifair-nmtf"]["color"]}
-    # B is never below 0.
-    below = values - spread if measure == "Q" else np.maximum(values - spread, 0)
-    ax.fill_between(weights, below, values + spread, alpha=0.15, linewidth=0, **own)
-    ax.plot(weights, values, linestyle=_DASHES[measure], linewidth=2.4, zorder=3, **own)
-    done = [entry for entry in flat if not entry.failed]
-    for entry in done:
-        ax.axhline(
-            entry.means[measure],
-            color=STYLES[entry.method]["color"],
-            linestyle=_DASHES[measure],
-            linewidth=1.2,
-        )
-    ax.set_title(f"{scoring.NAMES[measure]}: iFairNMTF (mean ± sd) and others")
-    ax.margins(y=0.06)
-    low, high = ax.get_ylim()
-    order = sorted(done, key=lambda entry: entry.means[measure])
-    places = spread_out([(entry.means[measure] - low) / (high - low) for entry in order], _LABEL_GAP)
-    for entry, place in zip(order, places, strict=True):
-        ax.annotate(
-            entry.title,
-            xy=(1, entry.means[measure]),
-            xycoords=ax.get_yaxis_transform(),
-            xytext=(1.06, place),
-            textcoords="axes fraction",
-            va="center",
-            fontsize=8.5,
-            color=TEXT,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": STYLES[entry.method]["color"],
-                "linewidth": 1.4,
-                "relpos": (0, 0.5),
-                "shrinkA": 1,
-                "shrinkB": 0,
-            },
-        )
-
-
-def spread_out(places: Sequence[float], gap: float) -> list[float]:
-    """Return ascending places in [0, 1], moved apart by at least a gap and by as little as that needs."""
-    steps = gap * np.arange(len(places))
-    return (isotonic_regression(places - steps).x + steps).tolist() if len(places) else []
+        for ax, measure in zip(rest, ("Q", "B"), strict=True):
+            values = column(sweep, measure)
+            spread = np.array([point["spreads"][measure] for point in sweep])
+            own = {"color": STYLES["ifair-nmtf"]["color"]}
+            # B is never below 0.
+            below = values - spread if measure == "Q" else np.maximum(values - spread, 0)
+            ax.fill_between(weights, below, values + spread, alpha=0.15, linewidth=0, **own)
+            ax.plot(weights, values, linewidth=2.4, zorder=3, label="iFairNMTF (mean ± sd)", **own)
+            for entry in flat:
+                if not entry.failed:
+                    style = {**STYLES[entry.method], "markevery": [0, -1]}
+                    level = np.full(weights.size, entry.means[measure])
+                    ax.plot(weights, level, label=entry.titles[1], **style)
+            ax.set_ylabel(scoring.NAMES[measure])
+        first = float(weights[weights > 0].min())
+        for ax in axes.flat:
+            ax.axvline(chosen["weight"], color=TEXT, linewidth=1, linestyle=(0, (1, 2)), zorder=0)
+            # From 0 to the first value the axis is linear, and short.
+            ax.set_xscale("symlog", linthresh=first, linscale=0.4)
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.set_xlim(0, weights.max() * 1.1)
+        rest[-1].set_xlabel("weight λ of iFairNMTF")
+        figure.legend(*rest[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure

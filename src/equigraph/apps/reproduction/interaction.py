@@ -9,7 +9,6 @@ The figure is of the spectral start; the table has all starts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.tables import FAILED, save, write_page, write_rows
+from equigraph.apps.reproduction.tables import FAILED, panels, write_files
 from equigraph.apps.reproduction.toys import ROMAN, Toy, interaction_toy
 
+TITLE = "Which clusters interact"
 STARTS = {"spectral": "spectral", "svd": "authors' (svd)", "random": "random"}
-SHOWN = "spectral"
 WEIGHT = 1.0
 # Below this many edges per pair of nodes an entry of W is called 0; one edge between two clusters is 0.01.
 ZERO = 1e-6
-_PAIRS = [(i, j) for i in range(len(ROMAN)) for j in range(i, len(ROMAN))]
+_K = len(ROMAN)
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -51,62 +50,56 @@ def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
     from equigraph.factorization import IFairNMTF
     from equigraph.graph.groups import contingency_table
 
-    k = len(ROMAN)
-    model = IFairNMTF(k, WEIGHT, init=start, tol=0, random_state=seed).fit(toy.graph)
-    overlap = contingency_table(model.labels_, toy.target, k, k)
+    model = IFairNMTF(_K, WEIGHT, init=start, tol=0, random_state=seed).fit(toy.graph)
+    overlap = contingency_table(model.labels_, toy.target, _K, _K)
     _, number = linear_sum_assignment(overlap, maximize=True)
     order = np.argsort(number)
     labels = number[model.labels_]
     scaled = per_pair(model.membership_[:, order], model.interaction_[np.ix_(order, order)], labels)
-    return {
-        "labels": labels.tolist(),
-        "interaction": scaled.tolist(),
-        "accuracy": float((labels == toy.target).mean()),
-    }
+    accuracy = float((labels == toy.target).mean())
+    return {"labels": labels.tolist(), "interaction": scaled.tolist(), "accuracy": accuracy}
 
 
 def per_pair(H: NDArray, W: NDArray, labels: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return W for columns of H whose own nodes have 1 on average; a cluster without nodes has zeros."""
-    own = np.array(
-        [
-            H[labels == cluster, cluster].mean() if (labels == cluster).any() else 0
-            for cluster in range(len(W))
-        ]
-    )
+    members = labels[:, None] == np.arange(len(W))
+    own = (H * members).sum(axis=0) / np.maximum(members.sum(axis=0), 1)
     return W * np.outer(own, own)
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw the graph beside W (png), and write W of every run (csv) and what the runs have in common (md)."""
     done = {cell.arguments["seed"]: results[cell.key] for cell in cells(settings) if cell.key in results}
-    rows = [_row(seed, start, runs[start]) for seed, runs in done.items() for start in STARTS]
-    files = [write_rows(folder / "fig-interaction.csv", rows)] if rows else []
-    toy = interaction_toy(0)
-    links = [
-        [name, *(_density(toy.graph.adjacency, toy.target, i, j) for j in range(len(ROMAN)))]
-        for i, name in enumerate(ROMAN)
+    pairs = {f"{ROMAN[i]}-{ROMAN[j]}": (i, j) for i in range(_K) for j in range(i, _K)}
+    rows = [
+        {
+            "start": start,
+            "seed": seed,
+            "accuracy": runs[start]["accuracy"],
+            **{name: runs[start]["interaction"][i][j] for name, (i, j) in pairs.items()},
+        }
+        for seed, runs in done.items()
+        for start in STARTS
     ]
-    starts = [_summary(rows, start) for start in STARTS]
-    page = {"zero": f"{ZERO:g}", "names": list(ROMAN), "starts": starts, "links": links}
-    files.append(write_page(folder / "fig-interaction.md", **page))
+    toy = interaction_toy(0)
+    is_in = (toy.target[:, None] == np.arange(_K)).astype(float)
+    sizes = is_in.sum(axis=0)
+    density = (is_in.T @ (toy.graph.adjacency @ is_in)) / (np.outer(sizes, sizes) - np.diag(sizes))
+    page = {
+        "zero": f"{ZERO:g}",
+        "names": list(ROMAN),
+        "starts": [_summary(rows, start) for start in STARTS],
+        "links": [[name, *(f"{value:.2f}" for value in density[i])] for i, name in enumerate(ROMAN)],
+    }
+    figure = None
     if done:
         seed, runs = next(iter(done.items()))
-        files.append(_draw(interaction_toy(seed), runs[SHOWN], folder / "fig-interaction.png"))
-    return files
+        figure = _draw(interaction_toy(seed), runs["spectral"])
+    return write_files(folder, "fig-interaction", page, rows, figure)
 
 
-def _row(seed: int, start: str, run: dict[str, Any]) -> dict[str, Any]:
-    entries = {f"{ROMAN[i]}-{ROMAN[j]}": run["interaction"][i][j] for i, j in _PAIRS}
-    return {"start": start, "seed": seed, "accuracy": run["accuracy"], **entries}
-
-
-def _density(adjacency: Any, target: NDArray[np.intp], i: int, j: int) -> str:
-    one, two = np.flatnonzero(target == i), np.flatnonzero(target == j)
-    pairs = one.size * (two.size - 1 if i == j else two.size)
-    return f"{adjacency[one][:, two].sum() / pairs:.2f}"
-
-
-def _summary(rows: Sequence[dict[str, Any]], start: str) -> list[str]:
+def _summary(rows: list[dict[str, Any]], start: str) -> list[str]:
+    """Return how often the clusters were found from a start, and between which values entries of W are then."""
     own = [row for row in rows if row["start"] == start]
     found = [row for row in own if row["accuracy"] == 1]
     if not own:
@@ -114,29 +107,20 @@ def _summary(rows: Sequence[dict[str, Any]], start: str) -> list[str]:
     spans = []
     for name in ("I-II", "I-IV", "II-IV"):
         values = [row[name] for row in found]
-        spans.append(f"{_entry(min(values))} to {_entry(max(values))}" if values else "-")
+        ends = [min(values), max(values)] if values else []
+        spans.append(" to ".join("0" if value < ZERO else f"{value:.3f}" for value in ends) or "-")
     return [STARTS[start], f"{len(found)} of {len(own)}", *spans]
 
 
-def _entry(value: float) -> str:
-    return "0" if value < ZERO else f"{value:.3f}"
-
-
-def _draw(toy: Toy, run: dict[str, Any], path: Path) -> Path:
-    from matplotlib.figure import Figure
-
+def _draw(toy: Toy, run: dict[str, Any]) -> Any:
     from equigraph.plotting import GraphDisplay, InteractionDisplay
     from equigraph.plotting.layout import spring_layout
-    from equigraph.plotting.style import look
 
-    W = np.array(run["interaction"])
-    names = np.array(ROMAN)
-    with look():
-        figure = Figure(figsize=(12.5, 5.2), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    W, names = np.array(run["interaction"]), np.array(ROMAN)
+    with panels(1, 2, (12.5, 5.2), grid=False, width_ratios=(1.25, 1)) as (figure, ((left, right),)):
         positions = spring_layout(toy.graph, labels=toy.target, seed=0)
         display = GraphDisplay(toy.graph, names[run["labels"]], positions=positions)
         display.plot(left, names=False, title=f"Clusters of iFairNMTF, λ = {WEIGHT:g}")
         InteractionDisplay(np.where(W < ZERO, 0.0, W), clusters=names).plot(right)
         right.set_title("Interaction W, in edges per pair of nodes")
-        return save(figure, path)
+    return figure

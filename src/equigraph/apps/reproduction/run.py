@@ -2,74 +2,61 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import time
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from equigraph._utils.callbacks import Progress
 from equigraph._utils.templates import environment
 from equigraph._utils.text import did_you_mean
 from equigraph._utils.version import __version__
-from equigraph.apps.reproduction.cells import CellRun, Settings, Watch, run_cells
+from equigraph.apps.reproduction import (
+    convergence,
+    figure_k,
+    figure_lambda,
+    independent,
+    interaction,
+    table1,
+    tradeoff_toy,
+)
+from equigraph.apps.reproduction.cells import Cell, CellRun, Settings, run_cells
+from equigraph.apps.reproduction.scoring import REAL
 from equigraph.apps.reproduction.tables import write_text
 from equigraph.exceptions import DatasetError, ParameterError, require
 
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One table or figure of the paper."""
-
-    name: str  # name on the command line, and of its folder
-    module: str  # module with ``cells(settings)`` and ``finish(settings, results, folder)``
-    title: str  # heading of its part of the page
-    networks: tuple[str, ...] = ()  # real networks that it needs
-
-    def load(self) -> Any:
-        """Import and return the module."""
-        return importlib.import_module(self.module)
-
-
-_PACKAGE = "equigraph.apps.reproduction"
-_SMALL = ("diaries", "facebook", "friendship", "drugnet")
-EXPERIMENTS: dict[str, Experiment] = {
-    name: Experiment(name, f"{_PACKAGE}.{module}", title, networks)
-    for name, module, title, networks in (
-        ("table1", "table1", "Nine networks, seven methods, five clusters", (*_SMALL, "nba", "lastfm")),
-        ("table-dfnmf", "independent", "Normalised FairSC as others published it", (*_SMALL, "lastfm")),
-        ("fig-k", "figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
-        ("fig-lambda", "figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")),
-        ("fig-interaction", "interaction", "Which clusters interact", ()),
-        ("fig-tradeoff-toy", "tradeoff_toy", "What the weight does to a small graph", ()),
-        (
-            "fig-convergence",
-            "convergence",
-            "The loss, iteration by iteration",
-            ("diaries", "drugnet", "facebook"),
-        ),
-    )
+# By name on the command line, and of the folder: modules with TITLE, ``cells(settings)`` and
+# ``finish(settings, results, folder)``.
+EXPERIMENTS: dict[str, Any] = {
+    "table1": table1,
+    "table-dfnmf": independent,
+    "fig-k": figure_k,
+    "fig-lambda": figure_lambda,
+    "fig-interaction": interaction,
+    "fig-tradeoff-toy": tradeoff_toy,
+    "fig-convergence": convergence,
 }
 
 
-def get_experiments(name: str) -> list[Experiment]:
-    """Return one experiment, or all of them."""
+def get_experiments(name: str) -> list[str]:
+    """Return the name of one experiment, or those of all of them."""
     if name == ALL:
-        return list(EXPERIMENTS.values())
+        return list(EXPERIMENTS)
     if name not in EXPERIMENTS:
         raise ParameterError(
             f"There is no experiment {name!r}{did_you_mean(name, EXPERIMENTS)}; the "
             f"experiments are {', '.join(EXPERIMENTS)}, or {ALL}."
         )
-    return [EXPERIMENTS[name]]
+    return [name]
 
 
 @dataclass(frozen=True)
@@ -85,40 +72,34 @@ class Report:
 
 
 def reproduce(
-    experiments: Sequence[Experiment],
+    names: Sequence[str],
     folder: Path,
     settings: Settings,
     *,
     n_workers: int,
-    watch: Watch | None = None,
+    watch: Callable[[Progress], Any] | None = None,
     page: Path | None = None,
 ) -> Report:
-    """Run experiments into a folder; what is already stored there is not computed again.
+    """Run experiments, given by name, into a folder; what is already stored there is not computed again.
 
     Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html`` and,
     in Markdown, to ``page`` if that is given. A network that is not within reach, or a package that is missing, is an
     error before anything is computed.
     """
     start = time.perf_counter()
-    require("matplotlib", extra="plot", purpose="Drawing the figures")
-    _fetch(experiments)
+    cells = {name: EXPERIMENTS[name].cells(settings) for name in names}
+    _check_needs(cells)
     folder.mkdir(parents=True, exist_ok=True)
-    modules = {experiment.name: experiment.load() for experiment in experiments}
-    cells = {name: module.cells(settings) for name, module in modules.items()}
-    if any(cell.arguments.get("method") == "dmon" for own in cells.values() for cell in own):
-        require("torch", extra="neural", purpose="DMoN, one of the rivals,")
-    outcome = run_cells(
-        (cell for own in cells.values() for cell in own), folder, n_workers=n_workers, watch=watch
-    )
+    outcome = run_cells(chain.from_iterable(cells.values()), folder, n_workers=n_workers, watch=watch)
     files: dict[str, list[Path]] = {}
     failures = dict(outcome.failures)
-    for name, module in modules.items():
-        done = [cell.key for cell in cells[name] if cell.key in outcome.finished]
-        results = {key: outcome.finished[key].result for key in done}
+    for name, own in cells.items():
+        done = [cell.key for cell in own if cell.key in outcome.finished]
+        results = {key: outcome.finished[key]["result"] for key in done}
         trace = folder / f"{name}.failed.txt"
         trace.unlink(missing_ok=True)
         try:
-            files[name] = module.finish(settings, results, folder / name)
+            files[name] = EXPERIMENTS[name].finish(settings, results, folder / name)
         # One experiment must not take the others' files with it; with a failed cell any error may follow.
         except Exception as error:
             files[name] = []
@@ -127,18 +108,22 @@ def reproduce(
     seconds = time.perf_counter() - start
     report = Report(files, failures, outcome, seconds, folder / "index.html")
     for path in filter(None, (report.page, page)):
-        _write_page(report, experiments, settings, path)
+        _write_page(report, settings, path)
     return report
 
 
-def _fetch(experiments: Iterable[Experiment]) -> None:
-    """Make sure that all networks can be read, here and not in several processes at once."""
+def _check_needs(cells: dict[str, list[Cell]]) -> None:
+    """Refuse to begin without a package or a network, which is read here and not in several processes at once."""
     from equigraph.datasets import load
 
+    require("matplotlib", extra="plot", purpose="Drawing the figures")
+    arguments = [(name, cell.arguments) for name, own in cells.items() for cell in own]
+    if any(given.get("method") == "dmon" for _, given in arguments):
+        require("torch", extra="neural", purpose="DMoN, one of the rivals,")
     users: dict[str, str] = {}
-    for experiment in experiments:
-        for network in experiment.networks:
-            users.setdefault(network, experiment.name)
+    for name, given in arguments:
+        if given.get("network") in REAL:
+            users.setdefault(given["network"], name)
     for network, user in users.items():
         try:
             load(network)
@@ -155,7 +140,7 @@ def heaviest(outcome: CellRun) -> list[tuple[str, float]]:
     """
     seconds: defaultdict[str, float] = defaultdict(float)
     for key, finished in outcome.finished.items():
-        seconds[".".join(key.split(".")[:3])] += finished.cpu_seconds
+        seconds[".".join(key.split(".")[:3])] += finished["cpu_seconds"]
     return sorted(seconds.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -173,15 +158,21 @@ def in_words(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-def _write_page(report: Report, experiments: Sequence[Experiment], settings: Settings, path: Path) -> None:
+def _write_page(report: Report, settings: Settings, path: Path) -> None:
     """Write a page, in HTML or Markdown by its suffix, with this run and what earlier ones left in the folder."""
     finished, root = report.outcome.finished, report.page.parent
     shares = heaviest(report.outcome)[:3]
-    parts = [
-        _part(experiment, report, path.parent, experiment not in experiments)
-        for experiment in EXPERIMENTS.values()
-        if experiment in experiments or (root / experiment.name).is_dir()
-    ]
+    parts = []
+    for name, module in EXPERIMENTS.items():
+        earlier = name not in report.files
+        if earlier and not (root / name).is_dir():
+            continue
+        files = sorted((root / name).iterdir()) if earlier else report.files[name]
+        links = [Path(os.path.relpath(file, path.parent)).as_posix() for file in files]
+        texts = [file.read_text(encoding="utf-8") for file in files if file.suffix == ".md"]
+        parts.append(
+            {"name": name, "title": module.TITLE, "earlier": earlier, "links": links, "texts": texts}
+        )
     templates = environment("equigraph.apps.reproduction")
     templates.filters["inline"] = inline
     templates.filters["lower"] = lambda text: re.sub("^#", "##", text, flags=re.MULTILINE)
@@ -189,54 +180,13 @@ def _write_page(report: Report, experiments: Sequence[Experiment], settings: Set
         version=__version__,
         settings=settings,
         n_cells=len(finished),
-        codes=Counter(cell.code for cell in finished.values()).most_common(),
-        cpu=in_words(sum(cell.cpu_seconds for cell in finished.values())),
+        codes=Counter(cell["code"] for cell in finished.values()).most_common(),
+        cpu=in_words(sum(cell["cpu_seconds"] for cell in finished.values())),
         shares=[f"{name} {in_words(seconds)}" for name, seconds in shares],
         failures=sorted(report.failures.items()),
         parts=parts,
     )
-    write_text(path, re.sub(r"\n{3,}", "\n\n", page) if path.suffix == ".md" else page)
-
-
-def _part(experiment: Experiment, report: Report, here: Path, earlier: bool) -> dict[str, Any]:
-    """Return what a page shows of an experiment: its pictures, the text of its Markdown files, and links."""
-    root = report.page.parent
-    files = sorted((root / experiment.name).iterdir()) if earlier else report.files[experiment.name]
-
-    def link(path: Path) -> Path:
-        return Path(os.path.relpath(path, here))
-
-    texts = [path.read_text(encoding="utf-8") for path in files if path.suffix == ".md"]
-    return {
-        "experiment": experiment,
-        "earlier": earlier,
-        "pictures": [link(path) for path in files if path.suffix == ".png"],
-        "texts": texts,
-        "blocks": [block for text in texts for block in blocks_of(text)],
-        "files": [link(path) for path in files if path.suffix != ".png"],
-    }
-
-
-def blocks_of(markdown: str) -> list[dict[str, Any]]:
-    r"""Return the headings, paragraphs, lists and tables of the Markdown that the experiments write.
-
-    >>> blocks_of("## Title\n\n- one\n- two")
-    [{'kind': 'heading', 'text': 'Title'}, {'kind': 'list', 'rows': ['one', 'two']}]
-    """
-    blocks: list[dict[str, Any]] = []
-    for text in re.split(r"\n\s*\n", markdown.strip()):
-        if text.startswith("#"):
-            blocks.append({"kind": "heading", "text": text.lstrip("# ")})
-        elif text.startswith("|"):
-            rows = [
-                [cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines()
-            ]
-            blocks.append({"kind": "table", "rows": rows})
-        elif text.startswith("- "):
-            blocks.append({"kind": "list", "rows": re.split(r"(?:^|\n)- ", text)[1:]})
-        else:
-            blocks.append({"kind": "paragraph", "text": text})
-    return blocks
+    write_text(path, page)
 
 
 def inline(text: str) -> Markup:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,19 +37,12 @@ _FILE_NUMBERS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class PrintedNetwork:
+class PrintedNetwork(NamedTuple):
     """A graph of the table."""
 
     graph: Graph  # with its groups
     group_numbers: NDArray[np.int64]  # the group of each node as a number
     target: NDArray | None = None  # planted clusters, where there are any
-
-    @property
-    def balance(self) -> float:
-        """Size of the smallest group over that of the largest: B of a cluster that mirrors the population."""
-        sizes = np.unique(self.group_numbers, return_counts=True)[1]
-        return float(sizes.min() / sizes.max())
 
 
 @lru_cache(maxsize=2)
@@ -88,7 +81,19 @@ CROSSED = ("ifair-nmtf", "fair-nmtf")
 NAMES = {"Q": "modularity Q", "B": "balance B"}  # of the measures that are drawn
 MEASURES = ("Q", "B", "NB", "rho", "n_nonempty", "accuracy")
 
+# Settings of the paper. FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the
+# constant eigenvector. DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its
+# 500 iterations, and nobody represents himself. FairNMTF has its defaults.
+_AS_PRINTED: dict[str, dict[str, Any]] = {
+    "individual-fair-sc": {"constraint": "group_no_constant"},
+    "dmon": {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"},
+    "ifair-nmtf": {"self_pairs": False, "tol": 0},
+    "sc": {"row_normalize": False},
+    "nmtf": {"tol": 0},
+}
+
 Scores = dict[str, float]
+Sweep = Sequence[dict[str, Any]]  # at each weight the means of the scores, and their spreads
 
 
 def score_method(
@@ -109,85 +114,82 @@ def score_method(
     """
     seeds = range(first_seed, first_seed + n_runs)
     if method == LEADING:
-        return _score_curve(network, n_clusters, seeds, weights)
+        curves = [_score_curve(network, n_clusters, seed, weights) for seed in seeds]
+        return {"n_runs": n_runs, "sweep": _sweep(weights, curves)}
     if method not in CROSSED:
-        return {"runs": [_score(network, method, n_clusters, seed) for seed in seeds]}
-    sweep = _sweep_weights(network, method, n_clusters, weights, seeds[:n_sweep_runs])
-    chosen = weights[crossing(sweep)]
-    runs = [_score(network, method, n_clusters, seed, chosen) for seed in seeds]
-    return {"runs": runs, "chosen": chosen, "sweep": sweep}
+        return {"runs": [fit_scores(network, method, n_clusters, seed) for seed in seeds]}
+    found = sweep_weights(
+        network=network,
+        n_clusters=n_clusters,
+        weights=weights,
+        first_seed=first_seed,
+        n_runs=n_sweep_runs,
+        method=method,
+    )
+    chosen = weights[crossing(found["sweep"])]
+    runs = [fit_scores(network, method, n_clusters, seed, fairness=chosen) for seed in seeds]
+    return {"runs": runs, "chosen": chosen, **found}
 
 
 def sweep_weights(
-    *, network: str, n_clusters: int, weights: Sequence[float], first_seed: int, n_runs: int
+    *,
+    network: str,
+    n_clusters: int,
+    weights: Sequence[float],
+    first_seed: int,
+    n_runs: int,
+    method: str = "ifair-nmtf",
 ) -> dict[str, Any]:
-    """Run iFairNMTF with several weights, and return means and spreads of the scores at each as ``sweep``."""
-    seeds = range(first_seed, first_seed + n_runs)
-    return {"sweep": _sweep_weights(network, "ifair-nmtf", n_clusters, weights, seeds)}
-
-
-def _sweep_weights(
-    network: str, method: str, n_clusters: int, weights: Sequence[float], seeds: Iterable[int]
-) -> list[dict[str, Any]]:
+    """Run a method with several weights, and return means and spreads of the scores at each as ``sweep``."""
     # Seeds outside: a block model is drawn once for each.
-    scores = [[_score(network, method, n_clusters, seed, weight) for weight in weights] for seed in seeds]
-    return _sweep(weights, scores)
+    scores = [
+        [fit_scores(network, method, n_clusters, seed, fairness=weight) for weight in weights]
+        for seed in range(first_seed, first_seed + n_runs)
+    ]
+    return {"sweep": _sweep(weights, scores)}
 
 
-def crossing(sweep: Sequence[dict[str, Any]]) -> int:
+def _sweep(weights: Sequence[float], scores: Sequence[Sequence[Scores]]) -> Sweep:
+    """Return means and spreads at each weight, from the scores of every run."""
+    rows = []
+    for weight, runs in zip(weights, zip(*scores, strict=True), strict=True):
+        means, spreads = summary_of(runs)
+        rows.append({"weight": weight, **means, "spreads": spreads})
+    return rows
+
+
+def crossing(sweep: Sweep) -> int:
     """Return the place in a sweep where Q and B, scaled to [0, 1] each, first cross: the paper's rule."""
     return selection.intersection(column(sweep, "Q"), column(sweep, "B"))
 
 
-def column(sweep: Iterable[dict[str, Any]], name: str) -> NDArray[np.float64]:
+def column(sweep: Iterable[Mapping[str, Any]], name: str) -> NDArray[np.float64]:
     """Return one measure of every entry of a sweep."""
     return np.array([entry[name] for entry in sweep], dtype=np.float64)
 
 
-def means(runs: Iterable[Scores]) -> Scores:
-    """Return the mean of every measure over runs."""
-    runs = list(runs)
-    return {name: float(column(runs, name).mean()) for name in runs[0]}
+def summary_of(runs: Sequence[Scores]) -> tuple[Scores, Scores]:
+    """Return mean and standard deviation of every measure (n - 1 in the denominator; 0 for one run)."""
+    columns = {name: column(runs, name) for name in runs[0]}
+    means = {name: float(values.mean()) for name, values in columns.items()}
+    return means, {name: float(values.std(ddof=min(1, len(runs) - 1))) for name, values in columns.items()}
 
 
-def spreads(runs: Iterable[Scores]) -> Scores:
-    """Return the standard deviation of every measure over runs (n - 1 in the denominator; 0 for one run)."""
-    runs = list(runs)
-    return {name: float(column(runs, name).std(ddof=min(1, len(runs) - 1))) for name in runs[0]}
-
-
-def _sweep(weights: Sequence[float], scores: Sequence[Sequence[Scores]]) -> list[dict[str, Any]]:
-    """Return means and spreads at each weight, from the scores of every run."""
-    return [
-        {"weight": weight, **means(runs), "spreads": spreads(runs)}
-        for weight, runs in zip(weights, zip(*scores, strict=True), strict=True)
-    ]
-
-
-def _score_curve(
-    network: str, n_clusters: int, seeds: Iterable[int], dial: Sequence[float]
-) -> dict[str, Any]:
-    """Return means and spreads of FairPartition at all values of the dial; every run gives a whole curve."""
+def _score_curve(network: str, n_clusters: int, seed: int, dial: Sequence[float]) -> list[Scores]:
+    """Return the scores of FairPartition at all values of the dial."""
     from equigraph.analysis.tradeoff import tradeoff_curve
 
-    scores: list[list[Scores]] = []
-    for seed in seeds:
-        data = load_network(network, seed)
-        curve = tradeoff_curve(
-            data.graph, n_clusters=n_clusters, notion="balance", fairness=dial, random_state=seed
-        )
-        scores.append([_scores(data, point.labels) for point in curve.points])
-    return {"n_runs": len(scores), "sweep": _sweep(dial, scores)}
+    data = load_network(network, seed)
+    options: dict[str, Any] = {"n_clusters": n_clusters, "notion": "balance", "fairness": dial}
+    curve = tradeoff_curve(data.graph, random_state=seed, **options)
+    return [_scores(data, point.labels) for point in curve.points]
 
 
-def _score(network: str, method: str, n_clusters: int, seed: int, weight: float | None = None) -> Scores:
-    own = {} if weight is None else {"fairness": weight}
-    return fit_scores(load_network(network, seed), method, n_clusters, seed, **own)
-
-
-def fit_scores(data: PrintedNetwork, method: str, n_clusters: int, seed: int, **options: Any) -> Scores:
+def fit_scores(network: str, method: str, n_clusters: int, seed: int, **options: Any) -> Scores:
     """Return the scores of one fit."""
-    model = build(method, n_clusters, seed, **options)
+    data = load_network(network, seed)
+    estimator = get_method(method).load()
+    model = estimator(n_clusters, random_state=seed, **_AS_PRINTED.get(method, {}), **options)
     groups = data.group_numbers if method == "dmon" else None
     with warnings.catch_warnings():
         # Divergence and empty clusters show in the scores.
@@ -201,33 +203,10 @@ def _scores(data: PrintedNetwork, labels: NDArray) -> Scores:
     return {name: float(found[name]) for name in MEASURES if name in found}
 
 
-def build(method: str, n_clusters: int, seed: int, **options: Any) -> Any:
-    """Return an estimator with the settings of the paper, and others if given.
-
-    FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the constant eigenvector.
-    DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its 500 iterations, and
-    nobody represents himself. FairNMTF has its defaults.
-
-    >>> build("fair-sc", 5, 0)
-    FairSC(n_clusters=5, random_state=0)
-    """
-    as_printed: dict[str, dict[str, Any]] = {
-        "individual-fair-sc": {"constraint": "group_no_constant"},
-        "dmon": {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"},
-        "ifair-nmtf": {"self_pairs": False, "tol": 0},
-        "sc": {"row_normalize": False},
-        "nmtf": {"tol": 0},
-    }
-    estimator = get_method(method).load()
-    return estimator(n_clusters, random_state=seed, **as_printed.get(method, {}), **options)
-
-
 K = 5  # clusters in the table and in the charts over the weight
 # 15 weights in [0, 100] with median 3 for small networks, in [0, 3500] for large ones: the paper's ranges.
 _SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
 _LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
-_N_RUNS, _N_SWEEP_RUNS, _N_SLOW_RUNS = 10, 3, 3
-_N_QUICK_RUNS = 3
 # About how long a full cell of FairPartition takes on one core, and the others in proportion.
 _SECONDS = {"sbm-10k": 300.0, "sbm-5k": 60.0, "sbm-2k": 34.0, "lastfm": 60.0, "nba": 32.0}
 _FACTORS = {LEADING: 1.0, "ifair-nmtf": 0.4}
@@ -236,36 +215,30 @@ _FACTORS = {LEADING: 1.0, "ifair-nmtf": 0.4}
 def score_cell(settings: Settings, network: str, method: str, n_clusters: int = K) -> Cell:
     """Return the cell of one method on one network; the experiments share these."""
     sbm = network in SBM
-    n_runs = _N_QUICK_RUNS if settings.quick else _N_RUNS
+    large = sbm or network == "lastfm"
+    slow = sbm and method in ("dmon", LEADING)
     arguments: dict[str, Any] = {
         "network": network,
         "method": method,
         "n_clusters": n_clusters,
         "first_seed": settings.seed,
-        "n_runs": min(n_runs, _N_SLOW_RUNS) if sbm and method in ("dmon", LEADING) else n_runs,
+        "n_runs": 3 if settings.quick or slow else 10,
     }
     if method == "ifair-nmtf":
-        large = sbm or network == "lastfm"
         arguments["weights"] = list(_LARGE if large else _SMALL)
-        arguments["n_sweep_runs"] = 1 if settings.quick and large else _N_SWEEP_RUNS
+        arguments["n_sweep_runs"] = 1 if settings.quick and large else 3
     elif method == "fair-nmtf":
-        # From 0 to 1 by tenths.
-        arguments["weights"] = dial_values(11)
-        arguments["n_sweep_runs"] = 1 if settings.quick else _N_SWEEP_RUNS
+        arguments["weights"] = [i / 10 for i in range(11)]
+        arguments["n_sweep_runs"] = 1 if settings.quick else 3
     elif method == LEADING:
         # Where the search is done for a curve, and dense where the curves bend; on block models they are a step.
-        arguments["weights"] = dial_values(6) if sbm else list(SEARCHED_DIAL)
+        arguments["weights"] = [i / 5 for i in range(6)] if sbm else list(SEARCHED_DIAL)
     return Cell(
         key=f"score.{network}.{method}.k{n_clusters}",
         function=f"{__name__}:score_method",
         arguments=arguments,
         seconds=_SECONDS.get(network, 4.0) * _FACTORS.get(method, 0.3) * n_clusters / K,
     )
-
-
-def dial_values(n_values: int) -> list[float]:
-    """Return even values in [0, 1]."""
-    return np.linspace(0, 1, n_values).round(6).tolist()
 
 
 # What the paper prints, B and Q (accuracy on block models): a row for each network, a column for each rival.
@@ -309,17 +282,12 @@ class Entry:
     spreads: Mapping[str, float] = field(default_factory=dict)
     n_runs: int = 0
     chosen: float | None = None  # value of the dial, for a method that has one
-    sweep: tuple[dict[str, Any], ...] = ()  # means at every value of the dial
+    sweep: Sweep = ()  # means at every value of the dial
 
     @property
-    def title(self) -> str:
-        """Name of the method in tables."""
-        return TITLES[self.method]
-
-    @property
-    def network_title(self) -> str:
-        """Name of the network in tables."""
-        return NETWORKS[self.network]
+    def titles(self) -> list[str]:
+        """Names of the network and of the method in tables."""
+        return [NETWORKS[self.network], TITLES[self.method]]
 
     @property
     def failed(self) -> bool:
@@ -331,24 +299,24 @@ class Entry:
         """Value of the dial in tables."""
         return "-" if self.chosen is None else f"{self.chosen:g}"
 
-    def pair(self, scores: Mapping[str, float]) -> str:
-        """Return the quality and B of scores, such as of this entry or of what is printed, as tables show them."""
-        return " / ".join(number(scores[name]) for name in (quality_of(self.network), "B"))
-
     @property
     def printed(self) -> dict[str, float]:
         """What the paper prints, by measure."""
         return printed(self.network, self.method)
+
+    def pair(self, scores: Mapping[str, float]) -> str:
+        """Return the quality and B of scores, such as of this entry or of what is printed, as tables show them."""
+        return " / ".join(number(scores[name]) for name in (quality_of(self.network), "B"))
 
 
 def entry_of(network: str, method: str, result: Mapping[str, Any] | None) -> Entry:
     """Return the entry of what a cell gave, or of a cell that failed."""
     if result is None:
         return Entry(network, method)
-    sweep = tuple(result.get("sweep", ()))
+    sweep = result.get("sweep", ())
     if method != LEADING:
         runs = result["runs"]
-        return Entry(network, method, means(runs), spreads(runs), len(runs), result.get("chosen"), sweep)
+        return Entry(network, method, *summary_of(runs), len(runs), result.get("chosen"), sweep)
     dial = PLANTED_DIAL if network in SBM else DIAL
     point = next(point for point in sweep if point["weight"] == dial)
     own = {name: point[name] for name in MEASURES if name in point}

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.scoring import Entry
-from equigraph.apps.reproduction.tables import FAILED, number, with_spread, write_page, write_rows
+from equigraph.apps.reproduction.scoring import Entry, Sweep, column
+from equigraph.apps.reproduction.tables import FAILED, number, with_spread, write_files
 
+TITLE = "Nine networks, seven methods, five clusters"
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
 
@@ -49,55 +51,37 @@ _EXPLANATIONS: dict[tuple[str, str, str], str] = {
 
 def differences(entries: Iterable[Entry]) -> list[list[str]]:
     """Return a row for each measured value that differs from the print by more than .05, with what explains it."""
-    return [
-        [
-            entry.network_title,
-            entry.title,
-            measure,
-            number(entry.means[measure]),
-            number(value),
-            explain(entry, measure),
-        ]
-        for entry in entries
-        if not entry.failed
-        for measure, value in entry.printed.items()
-        if abs(entry.means[measure] - value) > TOLERANCE
-    ]
+    rows = []
+    for entry in entries:
+        for measure, value in entry.printed.items() if not entry.failed else ():
+            if abs(entry.means[measure] - value) > TOLERANCE:
+                pair = map(number, (entry.means[measure], value))
+                rows.append([*entry.titles, measure, *pair, explain(entry, measure)])
+    return rows
 
 
 def explain(entry: Entry, measure: str) -> str:
     """Return what is known about a difference, or that nothing is."""
     family = "sbm" if entry.network in scoring.SBM else entry.network
-    for key in [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]:
-        if key in _EXPLANATIONS:
-            point = nearest(entry)
-            if point is None:
-                return _EXPLANATIONS[key]
-            values = ", ".join(f"{name} {point[name]:.3f}" for name in entry.printed)
-            here = f"weight {entry.chosen:g} here; nearest to the print is {point['weight']:g}, with {values}"
-            return f"{_EXPLANATIONS[key]} ({here})"
-    return UNEXPLAINED
+    keys = [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]
+    why = next((_EXPLANATIONS[key] for key in keys if key in _EXPLANATIONS), UNEXPLAINED)
+    point = nearest(entry)
+    if point is None or why == UNEXPLAINED:
+        return why
+    values = ", ".join(f"{name} {point[name]:.3f}" for name in entry.printed)
+    return f"{why} (weight {entry.chosen:g} here; nearest to the print is {point['weight']:g}, with {values})"
 
 
-def nearest(entry: Entry) -> dict[str, float] | None:
+def nearest(entry: Entry) -> dict[str, Any] | None:
     """Return the point of a sweep whose worse miss of the two printed values is least."""
     if not entry.sweep or not entry.printed:
         return None
-    misses = [abs(scoring.column(entry.sweep, name) - value) for name, value in entry.printed.items()]
+    misses = [abs(column(entry.sweep, name) - value) for name, value in entry.printed.items()]
     return entry.sweep[int(np.argmin(np.max(misses, axis=0)))]
 
 
-_DIALS = (0.05, 0.1, scoring.DIAL, 0.2, 0.3, 0.5)
-_LOSS = 0.03
-
-Sweep = Sequence[dict[str, Any]]
-
-
-class Bar(NamedTuple):
-    """What a point must pass on one network: the highest Q and the highest B of any rival."""
-
-    Q: float
-    B: float
+# What a point must pass on one network: the highest Q and the highest B of any rival.
+Bar = Mapping[str, float]
 
 
 def bar_of(rivals: Sequence[Entry], *, with_printed: bool = False) -> Bar:
@@ -105,46 +89,40 @@ def bar_of(rivals: Sequence[Entry], *, with_printed: bool = False) -> Bar:
     sources = [entry.means for entry in rivals if not entry.failed]
     if with_printed:
         sources += [entry.printed for entry in rivals]
-    return Bar(*(max((source[name] for source in sources), default=-np.inf) for name in ("Q", "B")))
+    return {name: max((source[name] for source in sources), default=-np.inf) for name in ("Q", "B")}
 
 
-def at_dial(value: float) -> Callable[[Sweep], int]:
-    """Return the rule that takes one value of the dial, or the nearest there is, on every network."""
-    return lambda sweep: int(np.argmin(np.abs(scoring.column(sweep, "weight") - value)))
+def _at_dial(value: float, sweep: Sweep) -> int:
+    return int(np.argmin(np.abs(column(sweep, "weight") - value)))
 
 
-def rules() -> dict[str, Callable[[Sweep], int]]:
-    """Return ways to choose a point of a curve, none of which looks at a rival.
+def _by(rule: Callable[..., int], sweep: Sweep) -> int:
+    return rule(column(sweep, "Q"), column(sweep, "B"))
 
-    Examples
-    --------
-    >>> sweep = [{"weight": 0.0, "Q": 0.6, "B": 0.1}, {"weight": 0.15, "Q": 0.5, "B": 0.4}]
-    >>> {name: rule(sweep) for name, rule in rules().items() if name in ("product", "dial .15")}
-    {'dial .15': 1, 'product': 1}
-    """
 
-    def by(rule: Callable[..., int], *rest: Any) -> Callable[[Sweep], int]:
-        return lambda sweep: rule(scoring.column(sweep, "Q"), scoring.column(sweep, "B"), *rest)
-
-    return {
-        **{f"dial {value:g}".replace("0.", "."): at_dial(value) for value in _DIALS},
-        "product": by(selection.product),
-        "intersection": by(selection.intersection),
-        "knee": by(selection.knee),
-        f"at most {_LOSS:.0%} of Q given up".replace("%", " %"): by(selection.within_loss, _LOSS),
-    }
+# Ways to choose a point of a curve, none of which looks at a rival; a value of the dial means the nearest there is.
+RULES: dict[str, Callable[[Sweep], int]] = {
+    **{
+        f"dial {value:g}".replace("0.", "."): partial(_at_dial, value)
+        for value in (0.05, 0.1, scoring.DIAL, 0.2, 0.3, 0.5)
+    },
+    "product": partial(_by, selection.product),
+    "intersection": partial(_by, selection.intersection),
+    "knee": partial(_by, selection.knee),
+    "at most 3 % of Q given up": partial(_by, partial(selection.within_loss, loss=0.03)),
+}
 
 
 def leads(rule: Callable[[Sweep], int], curves: Iterable[tuple[Sweep, Bar]]) -> dict[str, int]:
     """Count the networks on which the point that a rule chooses passes the bar in Q, in B and in both."""
     points = [(sweep[rule(sweep)], bar) for sweep, bar in curves]
-    passed = [(point["Q"] > bar.Q, point["B"] > bar.B) for point, bar in points]
+    passed = [[point[name] > bar[name] for name in ("Q", "B")] for point, bar in points]
     return {"Q": sum(q for q, _ in passed), "B": sum(b for _, b in passed), "both": sum(map(all, passed))}
 
 
 def dominating(sweep: Sweep, bar: Bar) -> dict[str, Any] | None:
     """Return the point with the largest product of Q and B among those that reach the bar in both, if any."""
-    reached = [point for point in sweep if point["Q"] >= bar.Q and point["B"] >= bar.B]
+    reached = [point for point in sweep if all(point[name] >= bar[name] for name in ("Q", "B"))]
     return max(reached, key=lambda point: point["Q"] * point["B"], default=None)
 
 
@@ -159,10 +137,16 @@ def cells(settings: Settings) -> list[Cell]:
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table with all measures (csv), and a page with everything that follows from it (md)."""
     entries = scoring.entries_of(cells(settings), results)
+    side_by_side: dict[str, list[str]] = {}
+    for entry in entries:
+        side_by_side.setdefault(entry.network, [entry.titles[0]]).append(_pair(entry))
+    n_runs = sorted({entry.n_runs for entry in entries if not entry.failed}, reverse=True) or [0]
+    fewer = f" ({n_runs[-1]} of DMoN and FairPartition on block models)" if len(n_runs) > 1 else ""
     page = {
-        "n_runs": _run_counts(entries),
-        "side_by_side": _side_by_side(entries),
-        "measures": [[entry.network_title, entry.title, *_measures(entry)] for entry in entries],
+        "n_runs": f"{n_runs[0]}{fewer}",
+        "methods": [scoring.TITLES[method] for method in scoring.COMPARED],
+        "side_by_side": list(side_by_side.values()),
+        "measures": [[*entry.titles, *_measures(entry)] for entry in entries],
         "weights": [_weight_row(entry) for entry in entries if entry.method == "ifair-nmtf"],
         "leading": _leading(entries),
         "dial": f"{scoring.DIAL:g}",
@@ -170,25 +154,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "n_printed": sum(len(entry.printed) for entry in entries if not entry.failed),
         "differences": differences(entries),
     }
-    return [
-        write_page(folder / "table1.md", **page),
-        write_rows(folder / "table1.csv", [_csv_row(entry) for entry in entries]),
-    ]
-
-
-def _run_counts(entries: Sequence[Entry]) -> str:
-    counts = sorted({entry.n_runs for entry in entries if not entry.failed}, reverse=True)
-    if len(counts) <= 1:
-        return str(counts[0]) if counts else "none"
-    return f"{counts[0]} ({counts[-1]} of DMoN and FairPartition on block models)"
-
-
-def _side_by_side(entries: Sequence[Entry]) -> dict[str, Any]:
-    rows = []
-    for network in dict.fromkeys(entry.network for entry in entries):
-        own = [entry for entry in entries if entry.network == network]
-        rows.append([scoring.NETWORKS[network], *map(_pair, own)])
-    return {"head": ["network", *(scoring.TITLES[method] for method in scoring.COMPARED)], "rows": rows}
+    return write_files(folder, "table1", page, [_csv_row(entry) for entry in entries], None)
 
 
 def _pair(entry: Entry) -> str:
@@ -201,10 +167,8 @@ def _pair(entry: Entry) -> str:
 def _measures(entry: Entry) -> list[str]:
     if entry.failed:
         return [FAILED, *["-"] * 6]
-    scores = [
-        with_spread(entry.means.get(name), entry.spreads.get(name))
-        for name in ("Q", "accuracy", "B", "NB", "rho")
-    ]
+    names = ("Q", "accuracy", "B", "NB", "rho")
+    scores = [with_spread(entry.means.get(name), entry.spreads.get(name)) for name in names]
     return [*scores, f"{entry.means['n_nonempty']:.1f}", entry.weight]
 
 
@@ -212,18 +176,17 @@ def _weight_row(entry: Entry) -> list[str]:
     """Return iFairNMTF at the weight of the paper's rule, and at the weight of the sweep nearest to the print."""
     point = nearest(entry)
     if point is None or entry.chosen is None:
-        return [entry.network_title, FAILED, *["-"] * 4]
+        return [entry.titles[0], FAILED, *["-"] * 4]
     at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
     found = [text for one in (at_rule, point) for text in (f"{one['weight']:g}", entry.pair(one))]
-    return [entry.network_title, entry.pair(entry.printed), *found]
+    return [entry.titles[0], entry.pair(entry.printed), *found]
 
 
 def _csv_row(entry: Entry) -> dict[str, Any]:
-    row: dict[str, Any] = {"network": entry.network_title, "method": entry.title, "runs": entry.n_runs}
-    row["weight"] = entry.chosen
+    network, method = entry.titles
+    row: dict[str, Any] = {"network": network, "method": method, "runs": entry.n_runs, "weight": entry.chosen}
     for name in scoring.MEASURES:
-        row[name] = entry.means.get(name)
-        row[f"{name}_std"] = entry.spreads.get(name)
+        row |= {name: entry.means.get(name), f"{name}_std": entry.spreads.get(name)}
         if name in ("Q", "B", "accuracy"):
             row[f"{name}_printed"] = entry.printed.get(name)
     return row
@@ -231,32 +194,29 @@ def _csv_row(entry: Entry) -> dict[str, Any]:
 
 def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
     """Return where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
-    measured: list[tuple[Sweep, Bar]] = []
-    printed: list[tuple[Sweep, Bar]] = []
+    # Its curve on each network beside the bar of the rivals as measured, and as measured or printed.
+    curves: tuple[list[tuple[Sweep, Bar]], ...] = ([], [])
     rows = []
     for own in entries:
         if own.method != scoring.LEADING or own.network not in scoring.REAL or own.failed:
             continue
-        rivals = [
-            entry for entry in entries if entry.network == own.network and entry.method in scoring.RIVALS
-        ]
+        rivals = [one for one in entries if one.network == own.network and one.method in scoring.RIVALS]
         bars = bar_of(rivals), bar_of(rivals, with_printed=True)
-        measured.append((own.sweep, bars[0]))
-        printed.append((own.sweep, bars[1]))
+        for curve, bar in zip(curves, bars, strict=True):
+            curve.append((own.sweep, bar))
         point = dominating(own.sweep, bars[1])
         found = ["none", "-"] if point is None else [own.pair(point), f"{point['weight']:g}"]
-        bests = [own.pair(bar._asdict()) for bar in bars]
-        rows.append([own.network_title, *bests, own.pair(own.means), *found])
+        rows.append([own.titles[0], *map(own.pair, (*bars, own.means)), *found])
     if not rows:
         return None
-    at, curves = at_dial(scoring.DIAL), (measured, printed)
+    at_dial = partial(_at_dial, scoring.DIAL)
     return {
         "rows": rows,
-        "measured": leads(at, measured),
-        "printed": leads(at, printed),
-        "n_both": sum(dominating(sweep, bar) is not None for sweep, bar in printed),
+        "measured": leads(at_dial, curves[0]),
+        "printed": leads(at_dial, curves[1]),
+        "n_both": sum(dominating(sweep, bar) is not None for sweep, bar in curves[1]),
         "rules": [
             [name, *(value for one in curves for value in leads(rule, one).values())]
-            for name, rule in rules().items()
+            for name, rule in RULES.items()
         ],
     }

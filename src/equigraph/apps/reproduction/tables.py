@@ -32,16 +32,10 @@ def with_spread(mean: float | None, spread: float | None) -> str:
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write a text file, completely or not at all, and return its path."""
+    """Write a text file with at most one empty line in a row, completely or not at all, and return its path."""
     with atomic_path(path) as partial:
-        partial.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        partial.write_text(re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n", encoding="utf-8")
     return path
-
-
-def write_page(path: Path, **values: Any) -> Path:
-    """Write a Markdown page from the template of its name, and return its path."""
-    text = environment("equigraph.apps.reproduction").get_template(path.name).render(**values)
-    return write_text(path, re.sub(r"\n{3,}", "\n\n", text))
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
@@ -54,40 +48,52 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     return path
 
 
+def write_files(
+    folder: Path, name: str, page: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]], figure: Any
+) -> list[Path]:
+    """Write what there is of an experiment: a figure (png), a page from the template of that name (md), rows (csv)."""
+    files = []
+    if figure is not None:
+        files.append(folder / f"{name}.png")
+        with look(), atomic_path(files[-1]) as partial:
+            figure.savefig(partial, format="png", dpi=150, bbox_inches="tight", pad_inches=0.15)
+    if page is not None:
+        template = environment("equigraph.apps.reproduction").get_template(f"{name}.md")
+        files.append(write_text(folder / f"{name}.md", template.render(**page)))
+    if rows:
+        files.append(write_rows(folder / f"{name}.csv", rows))
+    return files
+
+
 _BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _, _GREY = PALETTE
-_BROWN = "#8C6D46"  # the palette has no further colour that is seen on white
 # A colour and a marker for each method: either is enough to tell them apart.
 STYLES: dict[str, dict[str, Any]] = {
-    "fair-sc": {"color": _ORANGE, "marker": "s", "markersize": 5, "linewidth": 1.4},
-    "scalable-fair-sc": {"color": _GREEN, "marker": "^", "markersize": 6, "linewidth": 1.4},
-    "individual-fair-sc": {"color": _PINK, "marker": "v", "markersize": 6, "linewidth": 1.4},
-    "dmon": {"color": _SKY, "marker": "D", "markersize": 5, "linewidth": 1.4},
-    "ifair-nmtf": {"color": _BLUE, "marker": "o", "markersize": 5.5, "linewidth": 2.2},
-    "fair-nmtf": {"color": _BROWN, "marker": "h", "markersize": 6, "linewidth": 1.4},
-    "fair-partition": {"color": _RED, "marker": "P", "markersize": 7, "linewidth": 2.2},
-    "sc": {"color": _GREY, "marker": "X", "markersize": 6, "linewidth": 1.4},
-    "nmtf": {"color": MUTED, "marker": "p", "markersize": 6, "linewidth": 1.4},
+    method: {"color": color, "marker": marker, "markersize": 6, "linewidth": width}
+    for method, color, marker, width in (
+        ("fair-sc", _ORANGE, "s", 1.4),
+        ("scalable-fair-sc", _GREEN, "^", 1.4),
+        ("individual-fair-sc", _PINK, "v", 1.4),
+        ("dmon", _SKY, "D", 1.4),
+        ("ifair-nmtf", _BLUE, "o", 2.2),
+        ("fair-nmtf", "#8C6D46", "h", 1.4),  # brown: the palette has no further colour that is seen on white
+        ("fair-partition", _RED, "P", 2.2),
+        ("sc", _GREY, "X", 1.4),
+        ("nmtf", MUTED, "p", 1.4),
+    )
 }
 
 
 @contextmanager
 def panels(
-    n_rows: int, n_columns: int, size: tuple[float, float], **options: Any
+    n_rows: int, n_columns: int, size: tuple[float, float], *, grid: bool = True, **options: Any
 ) -> Iterator[tuple[Any, Any]]:
-    """Give a figure with panels that have a grid, in the look of the package."""
+    """Give a figure and its panels, in the look of the package."""
     from matplotlib.figure import Figure
 
     with look():
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
-        for ax in axes.flat:
+        for ax in axes.flat if grid else ():
             ax.grid(color="#E6E6E6", linewidth=0.7)
             ax.set_axisbelow(True)
         yield figure, axes
-
-
-def save(figure: Any, path: Path) -> Path:
-    """Write a figure as png, completely or not at all, and return its path."""
-    with look(), atomic_path(path) as partial:
-        figure.savefig(partial, format="png", dpi=150, bbox_inches="tight", pad_inches=0.15)
-    return path

@@ -10,6 +10,8 @@ import numpy as np
 from equigraph.apps.reproduction.cells import Cell
 from equigraph.apps.reproduction.tables import number, write_text
 
+TITLE = "A tiny one"
+
 
 def draw(*, seed):
     """Return a few random numbers."""
