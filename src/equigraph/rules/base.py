@@ -69,7 +69,7 @@ class Rule(ABC):
         """Add the rule to the arrays that the search and the solver read."""
 
 
-class Entry(Rule):
+class DictRule(Rule):
     """A kind whose argument is a dict: the two fields of a rule are a key and what it has."""
 
     example: ClassVar[str]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Entry, is_list, whole
+from equigraph.rules.base import DictRule, is_list, whole
 from equigraph.rules.check import NODES, Placement, Violation, Words
 from equigraph.rules.compile import Arrays
 
 
-class _Placed(Entry):
+class _Placed(DictRule):
     """A node is in one of these clusters."""
 
     node: Hashable

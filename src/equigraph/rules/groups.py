@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from equigraph._utils.parameters import Real
-from equigraph.rules.base import Entry, number, whole
+from equigraph.rules.base import DictRule, number, whole
 from equigraph.rules.check import Placement, Violation, Words
 from equigraph.rules.compile import Arrays
 
 
 @dataclass(frozen=True)
-class NotAlone(Entry):
+class NotAlone(DictRule):
     """Of each group of an attribute a cluster has none or at least so many."""
 
     keyword: ClassVar[str] = "not_alone"
@@ -61,7 +61,7 @@ class NotAlone(Entry):
 
 
 @dataclass(frozen=True)
-class Shares(Entry):
+class Shares(DictRule):
     """The share of every group in every cluster is near its share in the population."""
 
     keyword: ClassVar[str] = "shares"
