@@ -13,6 +13,7 @@ from equigraph.exceptions import (
     NotFoundError,
     ParameterError,
     RulesRelaxedWarning,
+    SmallClusterWarning,
 )
 from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps, most_friends
 from equigraph.search import plans
@@ -41,6 +42,14 @@ ROOM_RULES = Rules(
     shares={"gender": 0.1},
     not_alone={"house": 2},
 )
+
+
+def test_least_size_is_the_largest_that_rules_leave_room_for(room):
+    """24 of 30 who have to be together leave six for two clusters, where a third of the mean is four."""
+    rules = Rules(together=[room.node_names[:24].tolist()])
+    with pytest.warns(SmallClusterWarning, match="is 3"):
+        labels = eg.FairPartition(3, rules=rules, random_state=0).fit_predict(room)
+    assert np.bincount(labels).tolist() == [24, 3, 3]
 
 
 def with_asked(instance, seed):

@@ -414,10 +414,11 @@ def search_under(
 
 def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], make: Any) -> RuleKeeper | None:
     """Return a search under rules and the largest least size that they leave room for; None without any."""
-    wanted = least = check_size_bounds("auto", n, n_clusters)[0]
+    wanted = check_size_bounds("auto", n, n_clusters)[0]
     if any(isinstance(rule, Sizes) for rule in rules.items):
         return None
-    while least > 1:
+    found, kept_least, least, most = None, 1, wanted, wanted
+    while least > kept_least:
         search, compiled = make(Rules.of([Sizes(((least, None),)), *rules.items]))
         if compiled.contradiction:
             return None
@@ -430,15 +431,17 @@ def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], ma
             search.keep(answer.labels)
             kept = bool(search.inner.pool.labels)
         if kept:
-            if least < wanted:
-                warn(
-                    f"The rules leave no room for clusters of at least {count(wanted, 'node')}, a third of the mean: "
-                    f"the least that is kept is {least}.",
-                    SmallClusterWarning,
-                )
-            return RuleKeeper(search, rules, (), compiled)
-        least //= 2
-    return None
+            found, kept_least = RuleKeeper(search, rules, (), compiled), least
+        else:
+            most = least - 1
+        least = (kept_least + most + 1) // 2
+    if found is not None and kept_least < wanted:
+        warn(
+            f"The rules leave no room for clusters of at least {count(wanted, 'node')}, a third of the mean: "
+            f"the least that is kept is {kept_least}.",
+            SmallClusterWarning,
+        )
+    return found
 
 
 def _maybe_kept(search: UnitSearch, compiled: CompiledRules) -> bool:

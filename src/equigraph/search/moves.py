@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -78,16 +78,12 @@ def local_search(
         order = order[partition.objective.rules.fixed[order] < 0]
     examples = example_sites(partition) if fixed else np.zeros(0, dtype=np.int64)
     wanted, room = np.zeros((0, 1), dtype=np.int64), near_room(partition.n_clusters)
-
-    def walk() -> None:
-        nonlocal wanted
+    level, terms, score, _, state = partition.arrays
+    for _ in passes(awake, gained, lambda: partition.broken, max_passes, least_gain):
         if examples.size:
-            level, terms, score, _, state = partition.arrays
             wanted = wanted_clusters(level, terms, score, state, examples)
         visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
         pause()
-
-    repeat(walk, awake, gained, lambda: partition.broken, max_passes, least_gain)
     return float(gained[3])
 
 
@@ -96,19 +92,18 @@ def near_room(n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.zeros(n_clusters), np.empty(n_clusters + 1 + 2 * N_WANTED, dtype=np.int64)
 
 
-def repeat(
-    walk: Callable[[], None],
+def passes(
     awake: NDArray[np.bool_],
     gained: NDArray[np.float64],
     broken: Callable[[], int],
     max_passes: int,
     least_gain: float,
-) -> None:
-    """Walk along the sites until a walk over all of them brings next to nothing."""
+) -> Iterator[None]:
+    """Yield for each pass over the sites that is to be done, until one over all of them brings next to nothing."""
     whole = True
     for _ in range(max_passes):
         n_moves, gain, missed = gained[0], gained[3], broken()
-        walk()
+        yield
         if gained[0] > n_moves and (gained[3] - gain > least_gain or broken() < missed):
             whole = False
         elif whole:

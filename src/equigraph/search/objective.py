@@ -121,11 +121,6 @@ class Objective:
         ]
         return float(self.weights @ values)
 
-    @property
-    def score(self) -> Any:
-        """The score of the notion, compiled."""
-        return self.notion.compiled()
-
     @cached_property
     def terms(self) -> Terms:
         """The rest of the objective in the form that compiled code takes, numbers of one type each."""

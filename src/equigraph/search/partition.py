@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.search.arrays import BROKEN, N_CLUSTERS, SUM, Constraints, LabelState, Level
+from equigraph.search.arrays import BROKEN, N_CLUSTERS, SUM, LabelState, Level
 from equigraph.search.kernels.parts import own_weight
 from equigraph.search.kernels.rules import fill_rules
 from equigraph.search.kernels.state import fill
@@ -37,19 +36,29 @@ class Partition:
 
     def __init__(self, level: Level, objective: Objective, labels: NDArray, n_clusters: int | None = None):
         self.level, self.objective = level, objective
-        labels = np.array(labels, dtype=np.int32)
-        self.n_clusters = int(labels.max()) + 1 if n_clusters is None else n_clusters
-        self.state = new_state(objective, labels, self.n_clusters, level.columns.shape[0] > 0)
-        fill(level, objective.terms, objective.score, self.state)
+        # Label of each site; changed by moves.
+        self.labels: NDArray[np.int32] = np.array(labels, dtype=np.int32)
+        self.n_clusters = k = int(self.labels.max()) + 1 if n_clusters is None else n_clusters
+        n_groups, n_attributes = objective.population.size, objective.weights.size
+        counted = k if objective.fairness > 0 else 0
+        cached = counted if level.columns.shape[0] and k * n_groups <= _MOST_CACHED else 0
+        self.state = LabelState(
+            labels=self.labels,
+            volume=np.zeros(k),
+            size=np.zeros(k, dtype=np.int64),
+            table=np.zeros((counted, n_groups), dtype=np.int64),
+            parts=np.zeros((counted, n_attributes)),
+            cached=np.zeros((cached, 2, n_groups)),
+            tally=np.zeros(4),
+        )
+        terms, score = objective.terms, objective.notion.compiled()
+        fill(level, terms, score, self.state)
         self.constraints = NO_RULES
         if objective.rules is not None:
             self.constraints = objective.rules.constraints()
             fill_rules(self.constraints, self.state)
-
-    @property
-    def labels(self) -> NDArray[np.int32]:
-        """Label of each site; changed by moves."""
-        return self.state.labels
+        # The arguments of every compiled loop.
+        self.arrays = level, terms, score, self.constraints, self.state
 
     @property
     def broken(self) -> int:
@@ -57,11 +66,6 @@ class Partition:
         missed = int(self.state.tally[BROKEN])
         rules = self.objective.rules
         return missed if rules is None else missed + rules.misplaced(self.labels)
-
-    @property
-    def arrays(self) -> tuple[Level, Any, Any, Constraints, LabelState]:
-        """The arguments of every compiled loop."""
-        return self.level, self.objective.terms, self.objective.score, self.constraints, self.state
 
     def relabelled(self, labels: NDArray) -> Partition:
         """Return other labels under the same objective."""
@@ -85,21 +89,6 @@ class Partition:
         if self.objective.rules is not None:
             modularity -= self.objective.rules.rate * self.objective.rules.moved(self.labels)
         return self.objective.value(modularity, notion)
-
-
-def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> LabelState:
-    """Return the arrays of a state, all zero but the labels."""
-    n_groups, n_attributes = objective.population.size, objective.weights.size
-    cached = n_clusters if nodes and objective.fairness > 0 and n_clusters * n_groups <= _MOST_CACHED else 0
-    return LabelState(
-        labels=labels,
-        volume=np.zeros(n_clusters),
-        size=np.zeros(n_clusters, dtype=np.int64),
-        table=np.zeros((n_clusters if objective.fairness > 0 else 0, n_groups), dtype=np.int64),
-        parts=np.zeros((n_clusters if objective.fairness > 0 else 0, n_attributes)),
-        cached=np.zeros((cached, 2, n_groups)),
-        tally=np.zeros(4),
-    )
 
 
 def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from equigraph.search.moves import (
     example_sites,
     near_room,
     no_pause,
-    repeat,
+    passes,
     repeat_swaps,
     waiting_room,
 )
@@ -147,20 +147,16 @@ class GraphRows:
         wanted = np.zeros((0, 1), dtype=np.int64)
         awake, gained = np.ones(self.n_nodes, dtype=np.bool_), np.zeros(5)
         state: Sequence[NDArray] = [awake, gained, *partition.state]
-
-        def walk() -> None:
-            nonlocal state, wanted
+        level, terms, score, _, label_state = partition.arrays
+        for _ in passes(awake, gained, lambda: int(label_state.tally[BROKEN]), max_passes, least_gain):
             if examples.size:
-                score = objective.score
-                wanted = wanted_clusters(self.nodes, objective.terms, score, LabelState(*state[2:]), examples)
+                wanted = wanted_clusters(level, terms, score, label_state, examples)
             new = self.store.walk(visit_block, state, objective, wanted, self.unit, needed=any_awake)
             # The arrays that were handed in are the ones that are looked at.
             for old, one in zip(state, new, strict=True):
                 if old is not one:
                     old[...] = one
             pause()
-
-        repeat(walk, awake, gained, lambda: int(partition.state.tally[BROKEN]), max_passes, least_gain)
         return partition.labels
 
     def swap(
@@ -289,7 +285,7 @@ def visit_block(
     level = block_level(rows, block, objective.population.size, unit)
     order, nothing = np.arange(block.high - block.low), np.zeros(0, dtype=np.int32)
     tour = Tour(block.low, order, nothing, True, awake, wanted, gained, *near_room(arrays[1].size))
-    visit(level, objective.terms, objective.score, NO_RULES, LabelState(*arrays), tour)
+    visit(level, objective.terms, objective.notion.compiled(), NO_RULES, LabelState(*arrays), tour)
 
 
 def swap_block(
@@ -299,4 +295,4 @@ def swap_block(
     n_waiting = len(Waiting._fields)
     waiting, arrays = Waiting(*state[:n_waiting]), LabelState(*state[n_waiting:])
     level = block_level(rows, block, objective.population.size, unit)
-    swap_rows(level, objective.terms, objective.score, NO_RULES, arrays, block.low, waiting)
+    swap_rows(level, objective.terms, objective.notion.compiled(), NO_RULES, arrays, block.low, waiting)
