@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from equigraph.search.rows import GraphRows, rows_of
 from equigraph.search.search import Search
 from equigraph.search.stopping import Stopwatch
 from equigraph.stores.stores import RowStore
+from equigraph.stores.threads import run_all
 
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
 # on the way up.
@@ -220,12 +222,16 @@ class LargeSearch:
     def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
         """Move and swap the nodes, in index order, for a bounded number of passes, into the pool."""
         objective = self.objective.for_target(target)
-        for start in starts:
+
+        def climb(start: NDArray) -> NDArray[np.int32]:
             labels = self._settled(self._within_bounds(start), objective)
             if objective.is_tight:
                 # Where sizes are tied, or each cluster must mirror the population, two nodes get further than one.
                 labels = self.rows.swap(labels, objective, pause=self.watch.look)
                 labels = self._settled(labels, objective)
+            return labels
+
+        for labels in run_all([partial(climb, start) for start in starts], self.rows.n_walks):
             self._keep(labels)
 
     def _settled(

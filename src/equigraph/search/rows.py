@@ -34,6 +34,7 @@ from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.rows import Rows, StreamedRows
 from equigraph.stores.stores import RowStore
+from equigraph.stores.threads import most_threads
 
 
 class GraphRows:
@@ -68,6 +69,12 @@ class GraphRows:
     def n_entries(self) -> int:
         """Number of stored entries."""
         return self.store.n_entries
+
+    @property
+    def n_walks(self) -> int:
+        """How many walks along the rows may go on at a time: in memory one for each thread."""
+        in_memory = isinstance(self.store, StreamedRows) and isinstance(self.store.graph, MemoryBlocks)
+        return most_threads() if in_memory else 1
 
     def divide(self, columns: NDArray[np.int32], n_groups: int) -> None:
         """Say which groups the nodes have, as `Level` does; ``nodes`` is then the level of the nodes without edges."""

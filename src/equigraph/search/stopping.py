@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -41,6 +42,8 @@ class Stopwatch:
         self._step, self._total, self._stage = 0, total, "search"
         self._wanted = self.stopped = False
         self._last = time.monotonic()
+        # Climbs from several starts look at the same time.
+        self._lock = threading.Lock()
 
     def step(self, stage: str = "search") -> None:
         """Say that a step is done."""
@@ -53,8 +56,9 @@ class Stopwatch:
             self._ask()
 
     def _ask(self) -> None:
-        self._last = time.monotonic()
-        self._wanted |= self._notify(self._stage, min(self._step, self._total), self._total)
+        with self._lock:
+            self._last = time.monotonic()
+            self._wanted |= self._notify(self._stage, min(self._step, self._total), self._total)
         if self._wanted and self._may_stop():
             raise Stopped
 
