@@ -98,10 +98,33 @@ def test_a_header_about_people_over_other_cells(tmp_path):
     assert list(marked.attributes) == ["Sibling"]
     with pytest.raises(RosterError, match=r'none of its cells .* is on the list.*"Choice=attribute"'):
         eg.read_roster(sheet(tmp_path, "Choice", ["Chess", "Choir"] * 3))
-    noted = eg.read_roster(sheet(tmp_path, "Notes", ["not with Ben Groß, please", "", "", "", "", ""]))
-    assert any(
-        "'Notes' is not used, and speaks of other people in 1 row (2)" in str(note) for note in noted.notes
-    )
+    for text in ("not with Ben Groß, please", "better apart from ben groß", "and not beside Ben"):
+        noted = eg.read_roster(sheet(tmp_path, "Notes", [text, "", "the bus, then a bend", "", "", ""]))
+        assert any(
+            "'Notes' is not used, and speaks of other people in 1 row (2)" in str(note)
+            for note in noted.notes
+        )
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "pattern"),
+    [
+        # Numbers of people or of groups are no amounts to be spread.
+        ("Friend 1", "654321", r"none of its cells \('6', '5' and '4'\) is on the list"),
+        ("Together", ["1", "1", "", "2", "2", ""], r"none of its cells \('1' and '2'\) is on the list"),
+        ("Fixed", ["x", "", "", "x", "-", ""], r"marks people \('x'\) and does not name their class"),
+        ("Fixed class", ["5a", "not 5a"] * 3, r"row 3, column B: 'not 5a' is not the name of one class"),
+        ("Fixed class", ["5a oder 5b", *[""] * 5], "'5a oder 5b' is not the name of one class"),
+    ],
+)
+def test_marks_and_numbers_are_neither_people_nor_classes(tmp_path, header, cells, pattern):
+    with pytest.raises(RosterError, match=pattern):
+        eg.read_roster(sheet(tmp_path, header, cells))
+
+
+def test_numbers_from_zero_on_and_class_names_are_what_they_seem(tmp_path):
+    assert list(eg.read_roster(sheet(tmp_path, "Siblings", "012012")).attributes) == ["Siblings"]
+    assert set(eg.read_roster(sheet(tmp_path, "Fixed class", "ABABBA")).fixed.values()) == {"A", "B"}
 
 
 def test_columns_of_one_header_are_asked_about_by_their_letters(tmp_path):

@@ -143,6 +143,14 @@ def test_no_further_sheet_with_names_is_unused_without_a_question(title, heads, 
     assert named >= {frozenset((NAMES.index(one), NAMES.index(other))) for one, other in pairwise(order)}
 
 
+def test_what_a_joined_sheet_says_besides_is_told(tmp_path):
+    wishes = [[*ROWS[0], "Comment"], [*ROWS[1], "not beside Dora"], [*ROWS[2], "", "late"]]
+    roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", PUPILS, sheet="P", more={"Wishes": wishes}))
+    told = " ".join(map(str, roster.notes))
+    assert "and 'Comment' as not used." in told
+    assert "'Comment' is not used, and speaks of other people in 1 row (2)" in told
+
+
 def test_a_list_of_pairs_may_be_a_file(tmp_path):
     people, pairs = write_csv(tmp_path / "p.csv", PUPILS), write_csv(tmp_path / "w.csv", PAIRS)
     assert eg.read_roster(people, wishes_sheet=str(pairs)).friends == WISHED

@@ -184,6 +184,17 @@ SMALL_SHEETS = {
 }
 
 
+@pytest.mark.parametrize("name", ["Total: 24", "Summe", "f = female"])
+def test_rows_that_are_no_people(tmp_path, name):
+    rows = [["Name", "Gender"], *([f"P{i}", "fm"[i % 2]] for i in range(19)), ["Group 4b"], ["P4 .", "f"]]
+    path = write_csv(tmp_path / "a.csv", rows)
+    told = list(map(str, eg.read_roster(path).notes))
+    assert "Rows with a name only, which may be no people: 'Group 4b' (row 21)." in told
+    assert "Perhaps one person, and read as 2: 'P4' (row 6), 'P4 .' (row 22)." in told
+    with pytest.raises(RosterError, match=rf"row 23, column A: '{name}' is no person"):
+        eg.read_roster(write_csv(path, [*rows, [name, "12"]]))
+
+
 @pytest.mark.parametrize(("rows", "wishes", "notes"), SMALL_SHEETS.values(), ids=SMALL_SHEETS)
 def test_small_sheets(tmp_path, rows, wishes, notes):
     roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows))
@@ -321,6 +332,25 @@ def test_which_sheet_of_a_workbook(tmp_path):
     for sheet in (0, 3, True, "3"):
         with pytest.raises(ParameterError, match=r"is not in c.xlsx: it has '2', '1'"):
             eg.read_roster(numbers, sheet=sheet)
+
+
+def test_hidden_sheets_are_told(tmp_path):
+    import xlsxwriter
+
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        for name, rows in {"P": [["Name"], ["Ada"], ["Ben"]], "Apart": [["A", "B"], ["Ada", "Ben"]]}.items():
+            page = book.add_worksheet(name)
+            for i, row in enumerate(rows):
+                page.write_row(i, 0, row)
+        page.hide()
+    roster = eg.read_roster(path)
+    assert roster.apart == ()
+    told = "Not read, as it is hidden: sheet 'Apart'; wishes_sheet (--wishes-sheet) joins it."
+    assert told in map(str, roster.notes)
+    joined = eg.read_roster(path, wishes_sheet="Apart")
+    assert joined.apart == (("Ada", "Ben"),)
+    assert told not in map(str, joined.notes)
 
 
 def test_near_names_are_proposed_and_taken_only_if_told(tmp_path):

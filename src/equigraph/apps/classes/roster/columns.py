@@ -224,11 +224,16 @@ def _guess(place: int, header: str, texts: list[str], names_given: bool) -> Colu
     if role in NAMES and names_given:
         role = UNUSED  # the column of names that was given replaces what would be guessed
     marks = [text for text in texts if not is_nobody(text)]
-    if role in LISTS and marks and all(map(is_mark, marks)):
+    if role in LISTS and marks and all(map(is_mark, marks)) and not _may_be_codes(marks):
         role = None  # "Sibling: yes" is about the person, not about another one
     if role is None:
         role = ATTRIBUTE if parts_people([text for text in texts if not is_unknown(text)]) else UNUSED
     return Column(place, header, role)
+
+
+def _may_be_codes(marks: list[str]) -> bool:
+    """Return whether numbers may stand for people or groups of them; from 0 on they count something."""
+    return "0" not in marks and any(any(map(str.isdigit, text)) for text in marks)
 
 
 def is_mark(text: str) -> bool:

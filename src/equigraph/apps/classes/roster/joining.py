@@ -102,8 +102,8 @@ def join_tables(
         grouped = frozenset(one.place for one, before in told if one.role == APART != before.role)
         table = replace(table, layout=replace(table.layout, columns=roles), grouped=grouped)
         if is_wanted or _joins_itself(table, people, is_chosen):
-            lists = [[one.header, one.role] for one in table.layout.of(*LISTS)]
-            joined = note("sheet_joined", sheet=sheet.title, n_rows=len(table.rows), columns=lists)
+            read = [[one.header, one.role] for one in table.layout.columns if one.role not in NAMES]
+            joined = note("sheet_joined", sheet=sheet.title, n_rows=len(table.rows), columns=read)
             tables.append(replace(table, notes=(joined, *table.notes)))
         else:
             notes.append(note("sheet_not_joined", sheet=sheet.title))

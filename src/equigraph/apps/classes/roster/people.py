@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import SheetLayout
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
-from equigraph.apps.classes.roster.vocabulary import FIRST, LAST, MIDDLE, NAME, NAMES, is_time
+from equigraph.apps.classes.roster.vocabulary import (
+    ATTRIBUTE,
+    FIRST,
+    LAST,
+    MIDDLE,
+    NAME,
+    NAMES,
+    is_time,
+    is_total,
+    phrase,
+)
 
 MAX_NAME = 200
+_FEW = 10  # one row in ten, or fewer, that has a name only may be a title within the list
 _ERROR_VALUE = re.compile(r"#[A-ZÀ-Ý0-9/]{2,}[!?]?\Z")
 _ZONE = re.compile(r"\s+[A-Z]{3,5}(?:[+-]\d{1,2}(?::?\d{2})?)?\Z|Z\Z|(?<=:\d\d)[+-]\d\d:?\d\d\Z")
 _BEFORE_TIME = re.compile(r"(?<=\d)(?:T|, ?)(?=\d)")
@@ -42,6 +54,15 @@ def same(text: str) -> str:
     """Return what two ways to write the same name have in common: neither capitals nor what cannot be seen count."""
     visible = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return tidy(visible).casefold()
+
+
+def first_name(name: str) -> str:
+    """Return the first name, or the whole where it has one word.
+
+    >>> first_name("Ada Roth"), first_name("Roth, Ada")
+    ('Ada', 'Ada')
+    """
+    return name.rpartition(",")[2].split()[0]
 
 
 def check_cells(sheet: Sheet, layout: SheetLayout) -> None:
@@ -74,7 +95,8 @@ def read_people(sheet: Sheet, layout: SheetLayout) -> People:
     if len(found) < len(below):
         notes.append(note("blank_rows", n=len(below) - len(found)))
     names, rows = zip(*kept, strict=True)
-    return People(names, rows, _known(sheet, layout, kept), tuple(notes))
+    known = _known(sheet, layout, kept)
+    return People(names, rows, known, (*notes, *_doubtful(sheet, layout, kept)))
 
 
 def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
@@ -94,7 +116,24 @@ def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
         raise SheetError.of("name_unprintable", at=at, name=ascii(name[:40])[1:-1])
     if not any(map(str.isalnum, name)):
         raise SheetError.of("name_of_signs", at=at, name=name)
+    if is_total(name) or " = " in name:
+        raise SheetError.of("no_person", at=at, name=name)
     return name
+
+
+def _doubtful(sheet: Sheet, layout: SheetLayout, kept: Sequence[tuple[str, int]]) -> Iterator[Note]:
+    """Yield notes on rows that may be no people, or the same one."""
+    if layout.of(ATTRIBUTE):
+        further = [column.place for column in layout.used if column.role not in NAMES]
+        bare = [[name, row + 1] for name, row in kept if not any(sheet.cell(row, place) for place in further)]
+        if 0 < _FEW * len(bare) <= len(kept):
+            yield note("name_only", people=bare)
+    alike: dict[str, list[Any]] = {}
+    for name, row in kept:
+        alike.setdefault(" ".join(sorted(phrase(name).split())), []).append([name, row + 1])
+    for people in alike.values():
+        if len(people) > 1:
+            yield note("perhaps_one", people=people)
 
 
 def _parts(sheet: Sheet, layout: SheetLayout, row: int) -> dict[str, str]:

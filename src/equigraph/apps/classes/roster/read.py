@@ -23,6 +23,7 @@ from equigraph.apps.classes.roster.vocabulary import (
     TOGETHER,
     is_nobody,
     is_unknown,
+    names_one,
 )
 from equigraph.apps.classes.roster.wishes import (
     NamedPairs,
@@ -135,10 +136,15 @@ def read_roster(
         *(column.note for column in layout.columns),
         *people.notes,
         *(note for table in further for note in table.notes),
+        *(
+            note("sheet_hidden", sheet=title)
+            for title in cells.hidden
+            if wanted is None or title != wanted.title
+        ),
         *left_out,
         *on_attributes,
         *on_names,
-        *mentions(main, people),
+        *(note for table in tables for note in mentions(table, people)),
         *_notes_on_blanks(people, attributes),
         *_notes_on_wishes(people, pairs, wishes),
     )
@@ -246,6 +252,8 @@ def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
         for column in table.layout.of(FIXED):
             for person, row in table.rows:
                 text, name = tidy(table.sheet.cell(row, column.place)), people.names[person]
+                if text and not names_one(text):
+                    raise SheetError.of("no_single_class", at=table.sheet.at(row, column.place), text=text)
                 if text and not is_nobody(text) and fixed.setdefault(name, text) != text:
                     at = table.sheet.at(row, column.place)
                     raise SheetError.of("fixed_twice", at=at, name=name, here=text, elsewhere=fixed[name])

@@ -48,6 +48,7 @@ class Sheet:
     title: str = ""  # name of the sheet in its workbook
     is_one_of_several: bool = False  # whether its workbook has other sheets
     others: tuple[Sheet, ...] = ()  # the other sheets of the workbook that have cells
+    hidden: tuple[str, ...] = ()  # names of the sheets of the workbook that are hidden
     is_further: bool = False  # whether people are read from another sheet, and this one is joined to it
 
     @property

@@ -43,6 +43,7 @@ _KNOWN |= dict.fromkeys(_TIMES, UNUSED)
 _KINDS = ("wish", "family", "together", "apart", "not", "with", "must", "place", "thing", "past", "plain")
 _STEMS = [(kind, stem) for kind in _KINDS for stem in _entries(kind)]
 _CHILD, _FILLERS = frozenset(_entries("child")), frozenset(_entries("filler"))
+_TOTALS, _NOT = frozenset(_entries("total", ";")), frozenset(_entries("not"))
 _UNKNOWN = frozenset(_entries("unknown", ";"))
 _NOBODY = _UNKNOWN | frozenset(_entries("nobody", ";"))
 AND = _entries("and")
@@ -94,6 +95,34 @@ def is_nobody(text: str) -> bool:
     (True, True, True, False)
     """
     return is_unknown(text) or _words(text) in _NOBODY
+
+
+def is_total(text: str) -> bool:
+    """Return whether a text heads a row of sums and not one of a person.
+
+    >>> is_total("Total: 96"), is_total("Summe"), is_total("Tom Sum")
+    (True, True, False)
+    """
+    return phrase(text) in _TOTALS
+
+
+def names_one(text: str) -> bool:
+    """Return whether a text may be the name of one class, and not a choice or what is ruled out.
+
+    >>> (
+    ...     names_one("5a"),
+    ...     names_one("Team A"),
+    ...     names_one("5a or 5b"),
+    ...     names_one("nicht 5a"),
+    ...     names_one("5a, 5b"),
+    ... )
+    (True, True, False, False, False)
+    """
+    first, *others = _words(text).split() or [""]
+    listed = any(sign in text for sign in ",;\n") or any(
+        len(word) > 1 and word in AND for word in others[:-1]
+    )
+    return not listed and not (others and len(first) > 1 and f"{first}." in _NOT)
 
 
 def _words(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import Column, SheetLayout, is_mark
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
-from equigraph.apps.classes.roster.people import People, same
+from equigraph.apps.classes.roster.people import People, first_name, same
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import (
     AND,
@@ -53,12 +53,14 @@ class SheetTable:
     # Columns whose people are to be apart from each other too, as only the name of the sheet says what they are.
     grouped: frozenset[int] = frozenset()
 
-    def cells(self, column: Column) -> list[tuple[int, str]]:
-        """Return the cells of a column that may name somebody, each with the person it is about."""
+    def filled(self, column: Column) -> list[tuple[int, str]]:
+        """Return the cells of a column that say something, each with the person it is about."""
         texts = [(person, self.sheet.cell(row, column.place)) for person, row in self.rows]
-        return [
-            (person, text) for person, text in texts if text and not is_mark(text) and not is_nobody(text)
-        ]
+        return [(person, text) for person, text in texts if text and not is_nobody(text)]
+
+    def cells(self, column: Column) -> list[tuple[int, str]]:
+        """Return the cells of a column that may name somebody."""
+        return [(person, text) for person, text in self.filled(column) if not is_mark(text)]
 
 
 @dataclass(frozen=True)
@@ -232,32 +234,44 @@ def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
 
 @dataclass(frozen=True)
 class ColumnQuestion:
-    """A column that has to be asked about, some of its cells, and the roles it may have."""
+    """A column that has to be asked about, some of its cells, and why: "people", "nobody" or "no_class"."""
 
     column: Column
     cells: tuple[str, ...]
-    names_people: bool
+    why: str
 
     @property
     def roles(self) -> tuple[str, ...]:
         """What the column may be."""
-        return (APART, TOGETHER, FRIENDS, "none") if self.names_people else (ATTRIBUTE, "none")
+        return (APART, TOGETHER, FRIENDS, "none") if self.why == "people" else (ATTRIBUTE, "none")
 
 
 def find_questions(table: SheetTable, people: People) -> list[ColumnQuestion]:
     """Return the guessed columns that name people and are not read as such, and those read as such that name nobody."""
-    found = []
-    for column in table.layout.of(ATTRIBUTE, UNUSED, FIXED, *LISTS):
-        cells = table.cells(column) if column.guessed else []
-        is_list = column.role in LISTS
-        # People share a language and not a misspelt friend.
-        values = tuple(dict.fromkeys(text for _, text in cells))
-        if not cells or (is_list and (len(cells) < 4 or 2 * len(values) > len(cells))):
-            continue
-        named = share_naming_people(cells, people)
-        if (named == 0) if is_list else (named >= HALF):
-            found.append(ColumnQuestion(column, values[:_CELLS], not is_list))
-    return found
+    columns = [one for one in table.layout.of(ATTRIBUTE, UNUSED, FIXED, *LISTS) if one.guessed]
+    found = [(column, _why_asked(table, column, people)) for column in columns]
+    return [
+        ColumnQuestion(column, tuple(dict.fromkeys(text for _, text in table.filled(column)))[:_CELLS], why)
+        for column, why in found
+        if why
+    ]
+
+
+def _why_asked(table: SheetTable, column: Column, people: People) -> str:
+    """Return why a column has to be asked about, "" if it need not be."""
+    cells, values = table.cells(column), {text for _, text in table.filled(column)}
+    if column.role in LISTS and values and not cells:
+        return "nobody"  # numbers of people, or of groups
+    if column.role == FIXED and values and not cells and not any(map(str.isdigit, "".join(values))):
+        return "no_class"  # a cross, or a yes
+    # People share a language and not a misspelt friend.
+    is_list = column.role in LISTS
+    if not cells or (is_list and (len(cells) < 4 or 2 * len(values) > len(cells))):
+        return ""
+    named = share_naming_people(cells, people)
+    if is_list:
+        return "nobody" if named == 0 else ""
+    return "people" if named >= HALF else ""
 
 
 def raise_questions(table: SheetTable, people: People) -> None:
@@ -278,7 +292,7 @@ def raise_questions(table: SheetTable, people: People) -> None:
             source=table.sheet.source,
             letter=first.column.letter,
             header=first.column.header,
-            names_people=first.names_people,
+            why=first.why,
             cells=[text.replace("\n", "; ")[:_LONGEST] for text in first.cells],
             option=options[0],
             roles=first.roles,
@@ -320,13 +334,16 @@ def meant(text: str, people: People) -> int | None:
 
 def mentions(table: SheetTable, people: People) -> Iterable[Note]:
     """Yield notes on columns that are not used and yet speak of people in a sentence."""
-    names = [name.casefold() if len(name) > 3 else "\n" for name in people.names]
+    names = [
+        re.compile(rf"(?i:{re.escape(name)})|\b{re.escape(first_name(name))}\b") if len(name) > 3 else None
+        for name in people.names
+    ]
     for column in table.layout.of(UNUSED):
-        texts = [(person, row, table.sheet.cell(row, column.place).casefold()) for person, row in table.rows]
         rows = [
             row + 1
-            for person, row, text in texts
-            if text and any(name in text for other, name in enumerate(names) if other != person)
+            for person, row in table.rows
+            if (text := table.sheet.cell(row, column.place))
+            and any(name.search(text) for other, name in enumerate(names) if name and other != person)
         ]
         if rows and column.guessed:
             yield note("mentions", header=column.header, n=len(rows), rows=rows[:5])

@@ -67,7 +67,9 @@ def read_workbook(
     found = named or (filled[0] if len(filled) == 1 else choose(filled))
     if found is None:
         raise SheetError.of("which_sheet", source=source, n=len(filled), names=book.visible[:8])
-    return replace(found, others=tuple(one for one in filled if one.title != found.title))
+    others = tuple(one for one in filled if one.title != found.title)
+    hidden = tuple(name for name in book.names if name not in book.visible and name != found.title)
+    return replace(found, others=others, hidden=hidden)
 
 
 class Workbook:
