@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 _MEMORY = 2 << 30
+_MOST_TEXT = 100_000_000  # letters: cells share a text in the file, and each holds a copy once it is read
 
 
 def limit_memory(most_bytes: int) -> None:
@@ -32,6 +33,8 @@ def _plain(value: Any) -> Any:
 
 def _sheet(found: Any) -> dict[str, Any]:
     rows = found.to_python(skip_empty_area=False)
+    if sum(len(value) for row in rows for value in row if isinstance(value, str)) > _MOST_TEXT:
+        raise MemoryError
     for row in rows:
         while row and row[-1] in ("", None):
             row.pop()
@@ -59,6 +62,8 @@ def main() -> None:
     limit_memory(_MEMORY)
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
+    except MemoryError:
+        answer = {"error": "far_more_text"}
     except BaseException as error:  # a panic of the compiled reader is no Exception
         answer = {"error": type(error).__name__}
     json.dump(answer, sys.stdout, default=_plain)
