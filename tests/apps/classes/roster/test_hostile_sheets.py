@@ -40,7 +40,8 @@ def repacked(path, change):
 
 
 @pytest.mark.parametrize(
-    ("told", "pattern"), [(300 * 2**20, "unpacks to more than 256 MB"), (10, "is damaged and cannot be opened")]
+    ("told", "pattern"),
+    [(300 * 2**20, "unpacks to more than 256 MB"), (10, "is damaged and cannot be opened")],
 )
 def test_an_archive_that_unpacks_to_gigabytes_whatever_it_says_of_its_sizes(tmp_path, told, pattern):
     path = write_xlsx(tmp_path / "bomb.xlsx", PEOPLE)

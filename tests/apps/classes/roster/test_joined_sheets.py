@@ -131,12 +131,12 @@ def test_no_further_sheet_with_names_is_unused_without_a_question(title, heads, 
         *([who, other, cell] for who, other, cell in zip(order, [*order[1:], ""], cells, strict=True)),
     ]
     main = Sheet("a.xlsx", PUPILS, title="Pupils", others=(Sheet("a.xlsx", rows, title=title),))
-    people = read_people(main, make_layout(main))
+    people = read_people(main, make_layout(main), accept_near=True)
     try:
-        tables, _ = join_tables(main, people, None, None, True, {}, is_chosen=False)
+        tables, _ = join_tables(main, people, None, None, is_chosen=False)
         for table in tables:
             raise_questions(table, people)
-        pairs, _ = read_named(tables, people, True, {})
+        pairs, _ = read_named(tables, people)
     except RosterError:
         return
     named = {frozenset(pair) for found in pairs.values() for pair in found}

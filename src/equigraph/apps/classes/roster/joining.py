@@ -76,8 +76,6 @@ def join_tables(
     people: People,
     wanted: Sheet | None,
     columns: ColumnRoles | None,
-    accept: bool,
-    meant_names: Mapping[str, str | None],
     is_chosen: bool,
 ) -> tuple[list[SheetTable], list[Note]]:
     """Return the other sheets that are about the people of the main one, and notes on those that are not read.
@@ -96,7 +94,7 @@ def join_tables(
                 raise SheetError.of("no_key", source=sheet.source)
             notes.append(note("sheet_without_names", sheet=sheet.title))
             continue
-        table = _table(sheet, people, {**key, **_given(sheet, columns)}, accept, meant_names)
+        table = _table(sheet, people, {**key, **_given(sheet, columns)})
         roles = tuple(_with_role(table, one, people, is_wanted) for one in table.layout.columns)
         told = zip(roles, table.layout.columns, strict=True)
         grouped = frozenset(one.place for one, before in told if one.role == APART != before.role)
@@ -161,9 +159,7 @@ def _given(sheet: Sheet, columns: ColumnRoles | None) -> ColumnRoles:
     return {name: role for name, role in (columns or {}).items() if tidy(name) in _headers(sheet)}
 
 
-def _table(
-    sheet: Sheet, people: People, roles: ColumnRoles, accept: bool, meant_names: Mapping[str, str | None]
-) -> SheetTable:
+def _table(sheet: Sheet, people: People, roles: ColumnRoles) -> SheetTable:
     """Return a further sheet with the people of its rows."""
     layout = make_layout(sheet, roles)
     own = layout.of(*NAMES)[0]
@@ -173,7 +169,7 @@ def _table(
     unknown: list[Unknown] = []
     for row, name in enumerate(_names(sheet, layout), start=layout.header + 1):
         one = Unknown(name, -1, own, row, sheet)
-        person = find_person(one, people, meant_names, accept, notes) if name else NOBODY
+        person = find_person(one, people, notes) if name else NOBODY
         if person is None:
             unknown.append(one)
         if person != NOBODY:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from equigraph.apps.classes.roster.vocabulary import (
     is_total,
     phrase,
 )
+from equigraph.exceptions import ParameterError
 
 MAX_NAME = 200
 _FEW = 10  # one row in ten, or fewer, that has a name only may be a title within the list
@@ -44,6 +45,9 @@ class People:
     rows: tuple[int, ...]  # row of each, from 0
     known: dict[str, int]  # place of the person that a folded name belongs to
     notes: tuple[Note, ...] = ()
+    # Who is meant by names that are not on the list, None for nobody; and whether the only near name is taken.
+    given: Mapping[str, int | None] = field(default_factory=dict)
+    accept_near: bool = False
 
     def find(self, text: str) -> int | None:
         """Return the place of the person a text names; capitals and blanks do not matter."""
@@ -85,7 +89,12 @@ def check_cells(sheet: Sheet, layout: SheetLayout) -> None:
                 raise SheetError.of("formula_error", at=sheet.at(row, place), text=text)
 
 
-def read_people(sheet: Sheet, layout: SheetLayout) -> People:
+def read_people(
+    sheet: Sheet,
+    layout: SheetLayout,
+    meant: Mapping[str, str | None] | None = None,
+    accept_near: bool = False,
+) -> People:
     """Return the people, or raise SheetError if a row has no name or two people have the same."""
     below = range(layout.header + 1, len(sheet.rows))
     found = [(name, row) for row in below if (name := name_in(sheet, layout, row))]
@@ -96,7 +105,17 @@ def read_people(sheet: Sheet, layout: SheetLayout) -> People:
         notes.append(note("blank_rows", n=len(below) - len(found)))
     names, rows = zip(*kept, strict=True)
     known = _known(sheet, layout, kept)
-    return People(names, rows, known, (*notes, *_doubtful(sheet, layout, kept)))
+    given = {same(text): _given_person(text, name, known) for text, name in (meant or {}).items()}
+    return People(names, rows, known, (*notes, *_doubtful(sheet, layout, kept)), given, accept_near)
+
+
+def _given_person(text: str, name: str | None, known: Mapping[str, int]) -> int | None:
+    """Return the person that a name stands for, None for nobody."""
+    if name is None or name.casefold() == "none":
+        return None
+    if same(str(name)) not in known:
+        raise ParameterError(f"names says that {text!r} is {name!r}, who is not on the list.")
+    return known[same(str(name))]
 
 
 def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:

@@ -115,19 +115,18 @@ def read_roster(
     Graph(3 nodes, 2 edges, 'Gender': 2 groups)
     """
     check_known("wishes", wishes, WISHES)
-    meant = names or {}
     cells = read_sheet(path, encoding=encoding, sheet=sheet)
     layout = make_layout(cells, own_roles(cells, columns))
     check_cells(cells, layout)
-    people = read_people(cells, layout)
+    people = read_people(cells, layout, names, accept_near)
     wanted = None if wishes_sheet is None else _wanted(path, cells, wishes_sheet, encoding)
-    further, left_out = join_tables(cells, people, wanted, columns, accept_near, meant, sheet is not None)
+    further, left_out = join_tables(cells, people, wanted, columns, is_chosen=sheet is not None)
     main = SheetTable(cells, layout, tuple(enumerate(people.rows)))
     tables = [main, *further]
     for table in tables:
         check_cells(table.sheet, table.layout)
         raise_questions(table, people)
-    pairs, on_names = read_named(tables, people, accept_near, meant)
+    pairs, on_names = read_named(tables, people)
     _check_contradictions(cells, people, pairs)
     attributes, on_attributes = _attributes(tables, people)
     notes = (

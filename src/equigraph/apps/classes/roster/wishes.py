@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -25,7 +25,6 @@ from equigraph.apps.classes.roster.vocabulary import (
     UNUSED,
     is_nobody,
 )
-from equigraph.exceptions import ParameterError
 
 # By role, pairs of people in the order of the sheet, and where they stand.
 NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
@@ -97,13 +96,10 @@ class UnknownNamesError(SheetError):
     unknown: list[tuple[Unknown, tuple[str, ...]]]
 
 
-def read_named(
-    tables: Sequence[SheetTable], people: People, accept: bool, meant: Mapping[str, str | None]
-) -> tuple[NamedPairs, list[Note]]:
+def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs, list[Note]]:
     """Return who names whom in the columns of lists, and notes on what was taken for something else than it says.
 
-    A name that is not on the list is an error, unless `meant` says whose it is (None: nobody's), or `accept` is true
-    and only one name comes near.
+    A name that is not on the list is an error, unless it was said whose it is, or the only near one is to be taken.
     """
     pairs: NamedPairs = {role: {} for role in LISTS}
     notes: list[Note] = []
@@ -118,7 +114,7 @@ def read_named(
                     blanks[text if any(map(str.isalnum, text)) else "-"] += 1
                 for part in names_in(text, people):
                     one = Unknown(part, person, column, row, table.sheet)
-                    found = find_person(one, people, meant, accept, notes)
+                    found = find_person(one, people, notes)
                     if found is None:
                         unknown.append(one)
                     elif found == person:
@@ -130,7 +126,7 @@ def read_named(
                 if one.column != other.column and first != second:
                     pairs[APART].setdefault((first, second), other.at)
     if unknown:
-        raise _unknown_names(unknown, people, accept)
+        raise _unknown_names(unknown, people)
     if dashes := blanks.pop("-", 0):
         notes.append(note("dashes", n=dashes))
     if blanks:
@@ -138,40 +134,20 @@ def read_named(
     return pairs, notes
 
 
-def find_person(
-    one: Unknown, people: People, meant: Mapping[str, str | None], accept: bool, notes: list[Note]
-) -> int | None:
-    """Return who is named: a person of the list, NOBODY where `meant` says so, or None if that is not known.
-
-    With `accept` the only near name is taken.
-    """
-    found = people.find(one.text)
-    if found is not None:
-        return found
-    known = _meant_people(people, meant)
-    if same(one.text) in known:
-        given = known[same(one.text)]
-        if given is None:
+def find_person(one: Unknown, people: People, notes: list[Note]) -> int | None:
+    """Return who is named: a person of the list, NOBODY where that was said, or None if it is not known."""
+    found, kind = people.find(one.text), ""
+    if found is None and same(one.text) in people.given:
+        found, kind = people.given[same(one.text)], "name_given"
+        if found is None:
             notes.append(one.note("name_left_out"))
             return NOBODY
-        notes.append(one.note("name_given", name=people.names[given]))
-        return given
-    near = nearest(one.text, people.names) if accept else []
-    if not _is_plain(one, near, people):
-        return None
-    notes.append(one.note("name_near", name=people.names[near[0]]))
-    return near[0]
-
-
-def _meant_people(people: People, meant: Mapping[str, str | None]) -> dict[str, int | None]:
-    """Return the people that names which are not on the list stand for."""
-    known: dict[str, int | None] = {}
-    for text, name in meant.items():
-        nobody = name is None or name.casefold() == "none"
-        known[same(text)] = None if nobody else people.find(str(name))
-        if known[same(text)] is None and not nobody:
-            raise ParameterError(f"names says that {text!r} is {name!r}, who is not on the list.")
-    return known
+    elif found is None and people.accept_near:
+        near = nearest(one.text, people.names)
+        found, kind = near[0] if _is_plain(one, near, people) else None, "name_near"
+    if found is not None and kind:
+        notes.append(one.note(kind, name=people.names[found]))
+    return found
 
 
 def names_in(text: str, people: People) -> Iterator[str]:
@@ -204,7 +180,7 @@ def _is_near(text: str, people: People) -> bool:
     return people.find(text) is not None or bool(nearest(text, people.names))
 
 
-def _unknown_names(unknown: list[Unknown], people: People, accept: bool) -> SheetError:
+def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
     """Return the error about all names that are not on the list, with what may be meant."""
     first, source = unknown[0], unknown[0].sheet.source
     if len(unknown) > _MAX_UNKNOWN:
@@ -221,7 +197,7 @@ def _unknown_names(unknown: list[Unknown], people: People, accept: bool) -> Shee
     shown = [[one.text[:60], one.at, list(near[:3])] for one, near in names[:_SHOWN]]
     n_plain = sum(_is_plain(one, near, people) for one, near in found)
     error = UnknownNamesError.of(
-        "unknown_names", source=source, names=shown, n=len(names), n_plain=n_plain, accept=accept
+        "unknown_names", source=source, names=shown, n=len(names), n_plain=n_plain, accept=people.accept_near
     )
     error.unknown = names
     return error
