@@ -3,8 +3,7 @@
 from equigraph.apps.classes.divide import divide
 from equigraph.apps.classes.division import Division, what_got_worse
 from equigraph.apps.classes.lists import ClassLists
-from equigraph.apps.classes.persistence import load_division, save_division
-from equigraph.apps.classes.read import read_class_lists
+from equigraph.apps.classes.persistence import load_division, read_class_lists, save_division
 
 __all__ = [
     "ClassLists", "Division", "divide", "load_division", "read_class_lists", "save_division",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
-from equigraph.apps.classes.roster.vocabulary import UNUSED
+from equigraph.apps.classes.roster.vocabulary import Role
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import bin_groups
 from equigraph.rules import Facts
@@ -131,7 +131,7 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
     left = [name for name in roster.attributes if name not in attributes]
     if left:
         sentences.append(f"Shown, and not spread: {', '.join(left)}")
-    unused = [column.header for column in roster.columns if column.role == UNUSED]
+    unused = [column.header for column in roster.columns if column.role == Role.UNUSED]
     if unused:
         sentences.append(f"Not used: {', '.join(unused)}")
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from equigraph._utils.text import count
 from equigraph.apps.classes.divide import DivisionSearch
-from equigraph.apps.classes.division import Division
-from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.apps.classes.division import Division, rule_sentence
 from equigraph.rules import Rule, Rules
 
 # Length of the search without a column or a rule, where that for a division is 1.

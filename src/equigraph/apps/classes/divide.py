@@ -16,21 +16,18 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import anneal, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
-from equigraph.apps.classes.division import Division, friends_as_kept, own_friends, sheet_rules
+from equigraph.apps.classes.division import (
+    Division,
+    friends_as_kept,
+    in_school_words,
+    own_friends,
+    sheet_rules,
+)
 from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
 from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
-from equigraph.rules import (
-    CompiledRules,
-    Friends,
-    Rules,
-    Sizes,
-    compile_rules,
-    most_friends,
-    settle_rules,
-)
+from equigraph.rules import CompiledRules, Friends, Rules, Sizes, compile_rules, most_friends, settle_rules
 from equigraph.rules.solve import is_refuted
 
 # So many runs of annealing with so many steps for each person; from the best division a slow run goes on.

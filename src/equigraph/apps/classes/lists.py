@@ -213,7 +213,7 @@ class ClassLists:
         attributes : sequence of str, optional
             The attributes to show; all by default.
         """
-        from equigraph.apps.classes.workbook import write_workbook
+        from equigraph.apps.classes.writers import write_workbook
 
         write_workbook(self, path, self.chosen(attributes))
 
@@ -231,7 +231,7 @@ class ClassLists:
         friends : bool, default=True
             Whether to show who has which friend; without, and with ``attributes=()``, the lists can hang on a door.
         """
-        from equigraph.apps.classes.page import write_page
+        from equigraph.apps.classes.writers import write_page
 
         write_page(self, path, self.chosen(attributes), friends)
 

@@ -21,7 +21,7 @@ from equigraph.apps.classes.roster.joining import own_roles
 from equigraph.apps.classes.roster.people import read_people
 from equigraph.apps.classes.roster.read import read_sheet
 from equigraph.apps.classes.roster.sheet import Sheet, letters
-from equigraph.apps.classes.roster.vocabulary import UNUSED
+from equigraph.apps.classes.roster.vocabulary import Role
 from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
 from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.people import BoardPeople
@@ -246,7 +246,7 @@ def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
         "fixed": len(roster.fixed),
         "even": [{"name": name, "ranges": ranges.get(name, 0)} for name in even],
         "shown": [name for name in roster.attributes if name not in even],
-        "unused": [column.header for column in roster.columns if column.role == UNUSED],
+        "unused": [column.header for column in roster.columns if column.role == Role.UNUSED],
     }
 
 

@@ -10,23 +10,7 @@ from equigraph._utils.text import listed
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.nearest import distances, nearest
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
-from equigraph.apps.classes.roster.vocabulary import (
-    APART,
-    ATTRIBUTE,
-    FIRST,
-    FIXED,
-    FRIENDS,
-    LAST,
-    LISTS,
-    NAME,
-    NAMES,
-    ROLES,
-    TOGETHER,
-    UNUSED,
-    is_nobody,
-    is_unknown,
-    role_of,
-)
+from equigraph.apps.classes.roster.vocabulary import LISTS, NAMES, Role, is_nobody, is_unknown, role_of
 from equigraph.exceptions import ParameterError
 
 # By header or letter what a column is; None where it is not to be used.
@@ -34,10 +18,9 @@ ColumnRoles = Mapping[str, str | None]
 
 _DEPTH = 20  # rows in which the header is looked for, below titles and dates
 # What else a role may be called.
-_ALIASES = {
-    "apart": APART, "together": TOGETHER, "fixed": FIXED, "wishes": FRIENDS, "none": UNUSED, "not_used": UNUSED
-}  # fmt: skip
-_GIVEN_ROLES = (*ROLES, ATTRIBUTE, UNUSED)
+_ALIASES = {"apart": Role.APART, "together": Role.TOGETHER, "fixed": Role.FIXED, "wishes": Role.FRIENDS}
+_ALIASES |= {"none": Role.UNUSED, "not_used": Role.UNUSED}
+_GIVEN_ROLES = tuple(map(str, Role))
 _MARK = re.compile(r"(?:[-+]?[\d.,%]+|x|yes|no|y|n|ja|nein|j|oui|non|o|si|s|nee|sim|nao|true|false|\W+)\Z")
 _NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
 _FEW_VALUES = 6  # more different numbers than these are spread as numbers
@@ -96,7 +79,7 @@ class SheetLayout:
     @property
     def used(self) -> list[Column]:
         """The columns that are read."""
-        return [column for column in self.columns if column.role != UNUSED]
+        return [column for column in self.columns if column.role != Role.UNUSED]
 
 
 def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
@@ -131,7 +114,7 @@ def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
     if row > 0:
         notes.append(note("header_row", row=row + 1))
     for column in columns:
-        if column.role != UNUSED and not filled[column.place]:
+        if column.role != Role.UNUSED and not filled[column.place]:
             notes.append(note("column_empty", letter=column.letter, header=column.header))
     return SheetLayout(row, tuple(columns), tuple(notes))
 
@@ -211,7 +194,7 @@ def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) 
             f"{sheet.file} has no column {header!r} in its header, row {row + 1}: did you mean "
             f"{repr(near[0]) if near else some}?"
         )
-    if len(places) > 1 and role not in (*LISTS, UNUSED):
+    if len(places) > 1 and role not in (*LISTS, Role.UNUSED):
         raise ParameterError(
             f"{sheet.file} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
             f"name one of them by its letter in columns."
@@ -222,12 +205,14 @@ def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) 
 def _guess(place: int, header: str, texts: list[str], names_given: bool) -> Column:
     role = role_of(header)
     if role in NAMES and names_given:
-        role = UNUSED  # the column of names that was given replaces what would be guessed
+        role = Role.UNUSED  # the column of names that was given replaces what would be guessed
     marks = [text for text in texts if not is_nobody(text)]
     if role in LISTS and marks and all(map(is_mark, marks)) and not _may_be_codes(marks):
         role = None  # "Sibling: yes" is about the person, not about another one
     if role is None:
-        role = ATTRIBUTE if parts_people([text for text in texts if not is_unknown(text)]) else UNUSED
+        role = (
+            Role.ATTRIBUTE if parts_people([text for text in texts if not is_unknown(text)]) else Role.UNUSED
+        )
     return Column(place, header, role)
 
 
@@ -275,8 +260,8 @@ def number_of(text: str) -> float | None:
 
 def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:
     """Take a column `Name` beside `First name` for the last names, unless it holds the first names too."""
-    whole = [column for column in columns if column.role == NAME]
-    parts = [column for column in columns if column.role in (FIRST, LAST)]
+    whole = [column for column in columns if column.role == Role.NAME]
+    parts = [column for column in columns if column.role in (Role.FIRST, Role.LAST)]
     if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
         return columns
     pairs = [
@@ -286,7 +271,7 @@ def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]
     held = [_holds(name, part) for name, part in pairs if name and part]
     if 2 * sum(held) > len(held):
         return columns
-    other = LAST if parts[0].role == FIRST else FIRST
+    other = Role.LAST if parts[0].role == Role.FIRST else Role.FIRST
     return [replace(column, role=other) if column is whole[0] else column for column in columns]
 
 
@@ -298,9 +283,9 @@ def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
     """Raise SheetError if two columns claim to be the one column of something."""
     seen: dict[tuple[str, str], Column] = {}
     for column in columns:
-        if column.role in (UNUSED, LAST, *LISTS):
+        if column.role in (Role.UNUSED, Role.LAST, *LISTS):
             continue
-        attribute = column.header if column.role == ATTRIBUTE else ""
+        attribute = column.header if column.role == Role.ATTRIBUTE else ""
         before = seen.setdefault((column.role, attribute), column)
         if before is not column:
             both = [[one.letter, one.header] for one in (before, column)]

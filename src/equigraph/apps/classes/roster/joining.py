@@ -9,17 +9,7 @@ from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import Column, ColumnRoles, SheetLayout, known_header, make_layout
 from equigraph.apps.classes.roster.people import People, last_answers, name_in, same
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
-from equigraph.apps.classes.roster.vocabulary import (
-    APART,
-    ATTRIBUTE,
-    FRIENDS,
-    LISTS,
-    NAME,
-    NAMES,
-    UNUSED,
-    is_time,
-    role_of,
-)
+from equigraph.apps.classes.roster.vocabulary import LISTS, NAMES, Role, is_time, role_of
 from equigraph.apps.classes.roster.wishes import (
     HALF,
     NOBODY,
@@ -97,7 +87,7 @@ def join_tables(
         table = _table(sheet, people, {**key, **_given(sheet, columns)})
         roles = tuple(_with_role(table, one, people, is_wanted) for one in table.layout.columns)
         told = zip(roles, table.layout.columns, strict=True)
-        grouped = frozenset(one.place for one, before in told if one.role == APART != before.role)
+        grouped = frozenset(one.place for one, before in told if one.role == Role.APART != before.role)
         table = replace(table, layout=replace(table.layout, columns=roles), grouped=grouped)
         if is_wanted or _joins_itself(table, people, is_chosen):
             read = [[one.header, one.role] for one in table.layout.columns if one.role not in NAMES]
@@ -115,7 +105,7 @@ def _joins_itself(table: SheetTable, people: People, is_chosen: bool) -> bool:
     naming = {one.place for one in layout.of(*LISTS)}
     naming |= {one.column.place for one in find_questions(table, people)}
     is_list_of_pairs = len(naming) == 1 and not [
-        one for one in layout.of(ATTRIBUTE) if one.place not in naming
+        one for one in layout.of(Role.ATTRIBUTE) if one.place not in naming
     ]
     return is_list_of_pairs or (bool(naming) and not is_chosen)
 
@@ -144,7 +134,7 @@ def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
             if _are_people(columns[place], find):
                 if people.find(head) is not None:
                     raise SheetError.of("header_is_person", at=sheet.at(header, place), head=head)
-                return {head if heads.count(head) == 1 and head else letters(place): NAME}
+                return {head if heads.count(head) == 1 and head else letters(place): Role.NAME}
     return None
 
 
@@ -200,7 +190,7 @@ def _with_role(table: SheetTable, column: Column, people: People, is_wanted: boo
     if share_naming_people(table.cells(column), people) >= HALF:
         if title_role in LISTS:
             return replace(column, role=title_role)
-        return replace(column, role=FRIENDS) if is_wanted else column
+        return replace(column, role=Role.FRIENDS) if is_wanted else column
     known = [person for person, _ in table.rows if person >= 0]
     repeats = len(set(known)) < len(known)
-    return replace(column, role=UNUSED) if repeats else column
+    return replace(column, role=Role.UNUSED) if repeats else column

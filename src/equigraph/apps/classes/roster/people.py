@@ -12,17 +12,7 @@ from typing import Any
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import SheetLayout
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
-from equigraph.apps.classes.roster.vocabulary import (
-    ATTRIBUTE,
-    FIRST,
-    LAST,
-    MIDDLE,
-    NAME,
-    NAMES,
-    is_time,
-    is_total,
-    phrase,
-)
+from equigraph.apps.classes.roster.vocabulary import NAMES, Role, is_time, is_total, phrase
 from equigraph.exceptions import ParameterError
 
 MAX_NAME = 200
@@ -121,7 +111,7 @@ def _given_person(text: str, name: str | None, known: Mapping[str, int]) -> int 
 def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
     """Return the name in a row, "" if the row is blank, or raise SheetError if it has something else than a name."""
     parts = _parts(sheet, layout, row)
-    name = parts.get(NAME) or " ".join(filter(None, (parts.get(part) for part in (FIRST, MIDDLE, LAST))))
+    name = parts.get(Role.NAME) or " ".join(filter(None, map(parts.get, NAMES[1:])))
     at = sheet.at(row, layout.of(*NAMES)[0].place)
     if not name:
         filled = [column for column in layout.used if sheet.cell(row, column.place)]
@@ -142,7 +132,7 @@ def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
 
 def _doubtful(sheet: Sheet, layout: SheetLayout, kept: Sequence[tuple[str, int]]) -> Iterator[Note]:
     """Yield notes on rows that may be no people, or the same one."""
-    if layout.of(ATTRIBUTE):
+    if layout.of(Role.ATTRIBUTE):
         further = [column.place for column in layout.used if column.role not in NAMES]
         bare = [[name, row + 1] for name, row in kept if not any(sheet.cell(row, place) for place in further)]
         if 0 < _FEW * len(bare) <= len(kept):
@@ -184,8 +174,8 @@ def _ways(name: str, parts: dict[str, str]) -> list[str]:
     last, comma, first = name.partition(",")
     if comma and first.strip():
         ways += [f"{first} {last}", f"{last} {first}"]
-    first = " ".join(filter(None, (parts.get(FIRST), parts.get(MIDDLE))))
-    last = parts.get(LAST, "")
+    first = " ".join(filter(None, (parts.get(Role.FIRST), parts.get(Role.MIDDLE))))
+    last = parts.get(Role.LAST, "")
     if first and last:
         ways += [f"{last} {first}", f"{last}, {first}", f"{first} {last}"]
     return ways

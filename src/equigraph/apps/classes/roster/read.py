@@ -13,25 +13,9 @@ from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
 from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
 from equigraph.apps.classes.roster.roster import WISHES, Roster
-from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, tidy
-from equigraph.apps.classes.roster.text_files import read_text_sheet
-from equigraph.apps.classes.roster.vocabulary import (
-    APART,
-    ATTRIBUTE,
-    FIXED,
-    FRIENDS,
-    TOGETHER,
-    is_nobody,
-    is_unknown,
-    names_one,
-)
-from equigraph.apps.classes.roster.wishes import (
-    NamedPairs,
-    SheetTable,
-    mentions,
-    raise_questions,
-    read_named,
-)
+from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, read_text_sheet, tidy
+from equigraph.apps.classes.roster.vocabulary import Role, is_nobody, is_unknown, names_one
+from equigraph.apps.classes.roster.wishes import NamedPairs, SheetTable, mentions, raise_questions, read_named
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
 
 _SHOWN = 5
@@ -149,7 +133,7 @@ def read_roster(
     )
     friends, apart, together = (
         tuple((people.names[one], people.names[other]) for one, other in pairs[role])
-        for role in (FRIENDS, APART, TOGETHER)
+        for role in (Role.FRIENDS, Role.APART, Role.TOGETHER)
     )
     return Roster(
         people=people.names,
@@ -214,8 +198,8 @@ def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...
 
 def _check_contradictions(sheet: Sheet, people: People, pairs: NamedPairs) -> None:
     """Raise SheetError if two people are to be together and apart."""
-    apart = {frozenset(pair): at for pair, at in pairs[APART].items()}
-    for pair, at in pairs[TOGETHER].items():
+    apart = {frozenset(pair): at for pair, at in pairs[Role.APART].items()}
+    for pair, at in pairs[Role.TOGETHER].items():
         other = apart.get(frozenset(pair))
         if other is not None:
             both = [people.names[one] for one in pair]
@@ -231,7 +215,7 @@ def _attributes(
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
     for table in tables:
-        for column in table.layout.of(ATTRIBUTE):
+        for column in table.layout.of(Role.ATTRIBUTE):
             values = {person: tidy(table.sheet.cell(row, column.place)) for person, row in table.rows}
             if column.header in found:
                 notes.append(note("column_repeated", header=column.header, sheet=table.sheet.title))
@@ -248,7 +232,7 @@ def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
     """Return the class that is fixed for some people, or raise SheetError where two sheets name two."""
     fixed: dict[str, str] = {}
     for table in tables:
-        for column in table.layout.of(FIXED):
+        for column in table.layout.of(Role.FIXED):
             for person, row in table.rows:
                 text, name = tidy(table.sheet.cell(row, column.place)), people.names[person]
                 if text and not names_one(text):
@@ -272,7 +256,7 @@ def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...
 
 
 def _notes_on_wishes(people: People, pairs: NamedPairs, wishes: str) -> list[Note]:
-    friends = pairs[FRIENDS]
+    friends = pairs[Role.FRIENDS]
     notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
@@ -280,7 +264,7 @@ def _notes_on_wishes(people: People, pairs: NamedPairs, wishes: str) -> list[Not
         nobody = len(people.names) - len({one for one, _ in friends})
         if nobody:
             notes.append(note("no_wish", n=nobody))
-    for one, other in pairs[APART]:
+    for one, other in pairs[Role.APART]:
         if (one, other) in friends or (other, one) in friends:
             notes.append(note("apart_wished", one=people.names[one], other=people.names[other]))
     return notes

@@ -9,15 +9,28 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from enum import StrEnum
 from functools import lru_cache
 from importlib import resources
 
-NAME, FIRST, MIDDLE, LAST = "name", "first_name", "middle_name", "last_name"
-FRIENDS, APART, TOGETHER, FIXED = "friends", "not_with", "together_with", "fixed_class"
-ATTRIBUTE, UNUSED = "attribute", "unused"
-LISTS = (FRIENDS, APART, TOGETHER)
-NAMES = (NAME, FIRST, MIDDLE, LAST)
-ROLES = (*NAMES, *LISTS, FIXED)
+
+class Role(StrEnum):
+    """What a column is."""
+
+    NAME = "name"
+    FIRST = "first_name"
+    MIDDLE = "middle_name"
+    LAST = "last_name"
+    FRIENDS = "friends"
+    APART = "not_with"
+    TOGETHER = "together_with"
+    FIXED = "fixed_class"
+    ATTRIBUTE = "attribute"
+    UNUSED = "unused"
+
+
+LISTS = (Role.FRIENDS, Role.APART, Role.TOGETHER)
+NAMES = (Role.NAME, Role.FIRST, Role.MIDDLE, Role.LAST)
 
 _WRITTEN_OUT = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "æ": "ae", "œ": "oe", "å": "aa", "ł": "l", "\u0131": "i"}
@@ -38,8 +51,10 @@ def _entries(key: str, separator: str | None = None) -> tuple[str, ...]:
 
 
 _TIMES = frozenset(_entries("time", ";"))
-_KNOWN = {words: role for role in (*NAMES, FIXED, ATTRIBUTE, UNUSED) for words in _entries(role, ";")}
-_KNOWN |= dict.fromkeys(_TIMES, UNUSED)
+_KNOWN = {
+    words: role for role in (*NAMES, Role.FIXED, Role.ATTRIBUTE, Role.UNUSED) for words in _entries(role, ";")
+}
+_KNOWN |= dict.fromkeys(_TIMES, Role.UNUSED)
 _KINDS = ("wish", "family", "together", "apart", "not", "with", "must", "place", "thing", "past", "plain")
 _STEMS = [(kind, stem) for kind in _KINDS for stem in _entries(kind)]
 _CHILD, _FILLERS = frozenset(_entries("child")), frozenset(_entries("filler"))
@@ -152,7 +167,7 @@ def role_of(header: str) -> str | None:
     name = _KNOWN.get(" ".join(word for word in asked if word not in _CHILD))
     if name in NAMES:
         # "First name of your child" is a first name; "Nombre de su hijo" is the whole one.
-        return NAME if name == FIRST and len(words) > 1 and "name" not in " ".join(words) else name
+        return Role.NAME if name == Role.FIRST and len(words) > 1 and "name" not in " ".join(words) else name
     return _KNOWN.get(" ".join(asked))
 
 
@@ -175,17 +190,17 @@ def _list_role(header: str) -> str | None:
         return None
     if "apart" in found:
         # "Do not separate", "Separate the twins": nobody but the writer knows.
-        return APART if not found.keys() & {"not", "wish", "together", "family"} else None
+        return Role.APART if not found.keys() & {"not", "wish", "together", "family"} else None
     if "not" in found:
         with_others = min(found.get("with", 99), found.get("together", 99))
         certain = found["not"] < with_others < 99 and not found.keys() & {"wish", "family"}
-        return APART if certain else None
+        return Role.APART if certain else None
     if not all_known:
         return None
     if "wish" in found:
-        return FRIENDS if not found.keys() & {"must", "family"} else None
+        return Role.FRIENDS if not found.keys() & {"must", "family"} else None
     if found.keys() & {"together", "family"} or ("with" in found and found.keys() & {"must", "place"}):
-        return TOGETHER
+        return Role.TOGETHER
     return None
 
 

@@ -14,17 +14,7 @@ from equigraph.apps.classes.roster.columns import Column, SheetLayout, is_mark
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
 from equigraph.apps.classes.roster.people import People, first_name, same
 from equigraph.apps.classes.roster.sheet import Sheet
-from equigraph.apps.classes.roster.vocabulary import (
-    AND,
-    APART,
-    ATTRIBUTE,
-    FIXED,
-    FRIENDS,
-    LISTS,
-    TOGETHER,
-    UNUSED,
-    is_nobody,
-)
+from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody
 
 # By role, pairs of people in the order of the sheet, and where they stand.
 NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
@@ -124,7 +114,7 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
                         group += [(found, one)] * (column.place in table.grouped)
             for (first, one), (second, other) in combinations(group, 2):
                 if one.column != other.column and first != second:
-                    pairs[APART].setdefault((first, second), other.at)
+                    pairs[Role.APART].setdefault((first, second), other.at)
     if unknown:
         raise _unknown_names(unknown, people)
     if dashes := blanks.pop("-", 0):
@@ -219,12 +209,16 @@ class ColumnQuestion:
     @property
     def roles(self) -> tuple[str, ...]:
         """What the column may be."""
-        return (APART, TOGETHER, FRIENDS, "none") if self.why == "people" else (ATTRIBUTE, "none")
+        return (
+            (Role.APART, Role.TOGETHER, Role.FRIENDS, "none")
+            if self.why == "people"
+            else (Role.ATTRIBUTE, "none")
+        )
 
 
 def find_questions(table: SheetTable, people: People) -> list[ColumnQuestion]:
     """Return the guessed columns that name people and are not read as such, and those read as such that name nobody."""
-    columns = [one for one in table.layout.of(ATTRIBUTE, UNUSED, FIXED, *LISTS) if one.guessed]
+    columns = [one for one in table.layout.of(Role.ATTRIBUTE, Role.UNUSED, Role.FIXED, *LISTS) if one.guessed]
     found = [(column, _why_asked(table, column, people)) for column in columns]
     return [
         ColumnQuestion(column, tuple(dict.fromkeys(text for _, text in table.filled(column)))[:_CELLS], why)
@@ -238,7 +232,7 @@ def _why_asked(table: SheetTable, column: Column, people: People) -> str:
     cells, values = table.cells(column), {text for _, text in table.filled(column)}
     if column.role in LISTS and values and not cells:
         return "nobody"  # numbers of people, or of groups
-    if column.role == FIXED and values and not cells and not any(map(str.isdigit, "".join(values))):
+    if column.role == Role.FIXED and values and not cells and not any(map(str.isdigit, "".join(values))):
         return "no_class"  # a cross, or a yes
     # People share a language and not a misspelt friend.
     is_list = column.role in LISTS
@@ -314,7 +308,7 @@ def mentions(table: SheetTable, people: People) -> Iterable[Note]:
         re.compile(rf"(?i:{re.escape(name)})|\b{re.escape(first_name(name))}\b") if len(name) > 3 else None
         for name in people.names
     ]
-    for column in table.layout.of(UNUSED):
+    for column in table.layout.of(Role.UNUSED):
         rows = [
             row + 1
             for person, row in table.rows

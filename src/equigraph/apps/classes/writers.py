@@ -1,14 +1,16 @@
-"""Class lists as a workbook: an overview with every rule, and one sheet per class."""
+"""Class lists as a workbook and as a page: an overview with every rule, and one sheet, or sheet of paper, per class."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from equigraph._utils.files import atomic_path
+from equigraph._utils.files import atomic_path, write_text
 from equigraph._utils.records import harmless
+from equigraph._utils.templates import render
 from equigraph._utils.text import shown
 from equigraph.apps.classes.lists import ClassLists
 
@@ -35,6 +37,12 @@ _FORMATS: dict[str, dict[str, Any]] = {
     "no": {"bg_color": "#FBDCD5", "font_color": "#7F1D1D", "align": "center", "bold": True, "valign": "top"},
     "alone": {"bg_color": "#FFF0CC", "text_wrap": True, "valign": "top"},
 }
+_MAX_ATTRIBUTES = 4
+# What a table has of a sheet of paper (the shorter of A4 and Letter high, the narrower wide), in points.
+_WIDTH, _HEIGHT = 515.0, 615.0
+_TITLE = 50.0  # above the first class, where there is no overview
+_LETTERS = (11.0, 10.5, 10.0, 9.5, 9.0, 8.5, 8.0, 7.5, 7.0)
+_WIDE, _HIGH, _GAP = 0.58, 1.25, 8.0  # a letter and a line in units of its size; between columns in points
 
 
 def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: list[str]) -> None:
@@ -43,7 +51,12 @@ def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: 
 
     with atomic_path(path) as partial:
         book = xlsxwriter.Workbook(str(partial), _OPTIONS)
-        formats = _Formats(book)
+        # Texts that look like formulas stay texts when they are edited.
+        formats = {
+            (name, quoted): book.add_format({**how, "quote_prefix": quoted})
+            for name, how in _FORMATS.items()
+            for quoted in (False, True)
+        }
         overview, *names = sheet_names((lists.words["overview"], *lists.class_names))
         footer = f"&L&A&R{lists.words['page']}"
         _write_overview(_Page(book.add_worksheet(overview), formats, footer), lists, attributes)
@@ -71,23 +84,10 @@ def sheet_names(titles: tuple[str, ...]) -> list[str]:
     return names
 
 
-class _Formats:
-    """Formats of a workbook by name; texts that look like formulas stay texts when they are edited."""
-
-    def __init__(self, book: Any) -> None:
-        self._plain = {name: book.add_format(how) for name, how in _FORMATS.items()}
-        self._quoted = {
-            name: book.add_format({**how, "quote_prefix": True}) for name, how in _FORMATS.items()
-        }
-
-    def get(self, name: str, text: str) -> Any:
-        return (self._plain if harmless(text) == text else self._quoted)[name]
-
-
 class _Page:
     """One sheet, written cell by cell as text or number."""
 
-    def __init__(self, sheet: Any, formats: _Formats, footer: str) -> None:
+    def __init__(self, sheet: Any, formats: dict[tuple[str, bool], Any], footer: str) -> None:
         self.sheet = sheet
         self._formats = formats
         sheet.hide_gridlines(1)
@@ -97,11 +97,11 @@ class _Page:
 
     def put(self, row: int, column: int, value: str | int, how: str = "plain") -> None:
         if isinstance(value, int):
-            self.sheet.write_number(row, column, value, self._formats.get(how, ""))
+            self.sheet.write_number(row, column, value, self._formats[how, False])
             return
         text = shown(value)
         if text or how != "plain":
-            self.sheet.write_string(row, column, text, self._formats.get(how, text))
+            self.sheet.write_string(row, column, text, self._formats[how, harmless(text) != text])
 
     def put_row(self, row: int, values: Sequence[str | int], how: str, *, start: int) -> None:
         for column, value in enumerate(values, start=start):
@@ -216,3 +216,86 @@ def no_friend(lists: ClassLists, name: str) -> str:
 
 def _width(texts: Sequence[str], least: int) -> int:
     return min(max(least, *(len(text) + 2 for text in texts)), _WIDEST)
+
+
+def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list[str], friends: bool) -> None:
+    """Write the page as `ClassLists.to_html` says."""
+    shown = attributes[:_MAX_ATTRIBUTES]
+    counted = {attribute: values for attribute in shown if (values := countable(lists, attribute))}
+    means = [a for a in shown if a not in counted and lists.mean(0, a) is not None]
+    page = render(
+        "equigraph.apps.classes",
+        title=lists.title,
+        date=lists.date,
+        friends=friends,
+        attributes=shown,
+        left_out=attributes[len(shown) :],
+        language=lists.language,
+        words=lists.words,
+        size_line=lists.size_line(),
+        facts=lists.facts(),
+        rules=lists.rules,
+        notes=lists.notes(),
+        overview=[*counted, *(f"{attribute}, {lists.words['mean']}" for attribute in means)],
+        means=means,
+        classes=[_class(lists, number, shown, counted, friends) for number in range(lists.n_classes)],
+    )
+    write_text(path, page)
+
+
+def _class(
+    lists: ClassLists, number: int, attributes: list[str], counted: dict[str, list[str]], friends: bool
+) -> dict[str, Any]:
+    """Return what the page shows of a class."""
+    members = lists.members(number)
+    means = {attribute: lists.mean(number, attribute) for attribute in attributes}
+    return {
+        "name": lists.class_names[number],
+        "size": lists.say("people", n=len(members)),
+        "letters": f"{_letter_size(lists, members, attributes, friends):g}",
+        "alone": [member for member in members if lists.is_friendless(member)],
+        "counts": {attribute: _counts(lists, number, attribute, counted[attribute]) for attribute in counted},
+        "means": {attribute: f"{mean:.2f}" for attribute, mean in means.items() if mean is not None},
+        "people": [
+            {
+                "name": name,
+                "cells": [lists.value(name, attribute) for attribute in attributes],
+                "here": lists.friends_here(name),
+                "elsewhere": [f"{other} ({where})" for other, where in lists.friends_elsewhere(name)],
+                "nobody": no_friend(lists, name),
+                "alone": lists.is_friendless(name),
+            }
+            for name in members
+        ],
+    }
+
+
+def _counts(lists: ClassLists, number: int, attribute: str, values: list[str]) -> list[str]:
+    """Return how many people of a class have each value, such as "13 f" and "13 m"."""
+    counts = lists.counts(number, attribute)
+    blank = lists.words["blank"]
+    return [f"{counts[value]} {value or blank}" for value in values if value or counts[value]]
+
+
+def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[str], friends: bool) -> float:
+    """Return the largest letters with which the table of a class stays on one sheet of paper, as far as any do."""
+    texts = [[name, *(lists.value(name, attribute) for attribute in attributes)] for name in members]
+    heads = [lists.words["name"], *attributes]
+    fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
+    named = [(lists.here_text(name), lists.elsewhere_text(name)) for name in members] if friends else []
+    # A browser parts the width that is left by the longest text of each column.
+    longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
+    share = longest[0] / sum(longest)
+    height = _HEIGHT if friends else _HEIGHT - _TITLE
+    for size in _LETTERS:
+        letters = _WIDTH / (_WIDE * size) - sum(fixed) - 4 - _GAP * (len(fixed) + 2) / size
+        lines = sum(
+            max(_lines(here, share * letters), _lines(there, (1 - share) * letters)) for here, there in named
+        )
+        if max(lines, len(members)) * _HIGH * size + len(members) * 0.5 * size <= height:
+            return size
+    return _LETTERS[-1]
+
+
+def _lines(text: str, letters: float) -> int:
+    return max(1, math.ceil(len(text) / max(letters, 8)))
