@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -57,12 +58,16 @@ def list_name(name: str, number: int) -> str:
 
 def save_division(
     division: Division,
-    folder: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | OutputFolder,
     *,
     excel: bool | str = False,
     title: str = "Classes",
     force: bool = False,
     language: str = "en",
+    door: bool = False,
+    by_surname: bool = False,
+    date: str = "",
+    run: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write the lists of a division and its alternatives, and what `load_division` reads.
 
@@ -70,7 +75,7 @@ def save_division(
     ----------
     division : Division
         The division.
-    folder : path-like
+    folder : path-like or OutputFolder
         Where to; what equigraph wrote there before is replaced as a whole.
     excel : bool or str, default=False
         Text files as Excel opens them; see `ClassLists.to_csv`.
@@ -80,43 +85,34 @@ def save_division(
         Whether files that others wrote, or that were edited, may be replaced.
     language : {"en", "de"}
         Language of the lists.
+    door : bool
+        Whether to write lists of names only, too.
+    by_surname : bool
+        Whether the lists are sorted by surname.
+    date : str
+        Date to print on them.
+    run : mapping of str to str, optional
+        The command and the folder it ran in.
 
     Returns
     -------
     list of Path
         The files.
     """
-    with OutputFolder(folder) as out:
-        return write_division(division, out, excel=excel, title=title, force=force, language=language)
 
-
-def write_division(
-    division: Division,
-    out: OutputFolder,
-    *,
-    excel: bool | str,
-    title: str,
-    force: bool,
-    run: Mapping[str, str] | None = None,
-    door: bool = False,
-    by_surname: bool = False,
-    date: str = "",
-    language: str = "en",
-) -> list[Path]:
-    """Write a division into a folder that is locked already; see `save_division`."""
-
-    def write_lists(folder: Path) -> None:
+    def write_lists(place: Path) -> None:
         for number, one in enumerate((division, *division.others)):
             lists = one.lists_in(language)
             headline = title if number == 0 else f"{title}, {lists.words['alternative']} {number + 1}"
             lists = replace(lists, title=headline, date=date, by_surname=by_surname)
-            lists.to_xlsx(folder / list_name(LISTS[0], number))
-            lists.to_html(folder / list_name(LISTS[1], number))
-            lists.to_csv(folder / list_name(LISTS[2], number), excel=excel)
+            lists.to_xlsx(place / list_name(LISTS[0], number))
+            lists.to_html(place / list_name(LISTS[1], number))
+            lists.to_csv(place / list_name(LISTS[2], number), excel=excel)
             if door:
-                lists.to_html(folder / list_name(DOOR, number), attributes=(), friends=False)
+                lists.to_html(place / list_name(DOOR, number), attributes=(), friends=False)
 
-    out.write(KIND, {DIVISION: _entries(division)}, further=write_lists, force=force, run=run)
+    with nullcontext(folder) if isinstance(folder, OutputFolder) else OutputFolder(folder) as out:
+        out.write(KIND, {DIVISION: _entries(division)}, further=write_lists, force=force, run=run)
     return [out.path / name for name in files_of(1 + len(division.others), door)]
 
 

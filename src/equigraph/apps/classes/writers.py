@@ -13,6 +13,7 @@ from equigraph._utils.records import harmless
 from equigraph._utils.templates import render
 from equigraph._utils.text import shown
 from equigraph.apps.classes.lists import ClassLists
+from equigraph.apps.classes.roster.columns import is_number_column
 
 _FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
 _MAX_SHEET_NAME = 31
@@ -85,119 +86,118 @@ def sheet_names(titles: tuple[str, ...]) -> list[str]:
 
 
 class _Page:
-    """One sheet, written cell by cell as text or number."""
+    """One sheet, written row by row as text or numbers."""
 
     def __init__(self, sheet: Any, formats: dict[tuple[str, bool], Any], footer: str) -> None:
         self.sheet = sheet
+        self.row = 0
         self._formats = formats
         sheet.hide_gridlines(1)
         sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
         sheet.fit_to_pages(1, 0)
         sheet.set_footer(footer)
 
-    def put(self, row: int, column: int, value: str | int, how: str = "plain") -> None:
+    def put(self, column: int, value: str | int, how: str = "plain") -> None:
+        """Write a cell of the row."""
         if isinstance(value, int):
-            self.sheet.write_number(row, column, value, self._formats[how, False])
+            self.sheet.write_number(self.row, column, value, self._formats[how, False])
             return
         text = shown(value)
         if text or how != "plain":
-            self.sheet.write_string(row, column, text, self._formats[how, harmless(text) != text])
+            self.sheet.write_string(self.row, column, text, self._formats[how, harmless(text) != text])
 
-    def put_row(self, row: int, values: Sequence[str | int], how: str, *, start: int) -> None:
+    def put_row(self, values: Sequence[str | int], how: str = "plain", *, start: int = 0) -> None:
+        """Write the rest of the row, and go to the next."""
         for column, value in enumerate(values, start=start):
-            self.put(row, column, value, how)
+            self.put(column, value, how)
+        self.row += 1
 
 
 def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
-    page.put(0, 0, lists.title, "title")
-    page.put(1, 0, lists.size_line(), "muted")
-    row = 3
+    words = lists.words
+    page.put_row([lists.title], "title")
+    page.put_row([lists.size_line()], "muted")
+    page.row += 1
     for fact in lists.facts():
-        page.put(row, 0, fact)
-        row += 1
-    row = _write_sizes(page, lists, attributes, row + 1)
-    row = _write_rules(page, lists, row + 1)
+        page.put_row([fact])
+    page.row += 1
+    _write_sizes(page, lists, attributes)
+    page.row += 1
+    if lists.rules:
+        page.put_row([words["rules"]], "heading")
+        page.put(0, words["holds"], "count head")
+        page.put_row([words["rule"]], "over", start=1)
+        for sentence, holds in lists.rules:
+            how = "yes" if holds else "no"
+            page.put(0, words[how], how)
+            page.put_row([sentence], start=1)
     if lists.roster.notes:
-        page.put(row + 1, 0, lists.words["notes"], "heading")
-        for i, note in enumerate(lists.notes()):
-            page.put(row + 2 + i, 0, note, "muted")
+        page.row += 1
+        page.put_row([words["notes"]], "heading")
+        for note in lists.notes():
+            page.put_row([note], "muted")
     page.sheet.set_column(0, 0, _width(lists.class_names, 12))
     page.sheet.set_landscape()
 
 
-def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str], row: int) -> int:
+def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
     """Write one row per class: how many people, how many of each value, and how many without a friend."""
-    counted = {attribute: values for attribute in attributes if (values := countable(lists, attribute))}
-    words = lists.words
+    words, (counted, means) = lists.words, _counted(lists, attributes)
     heads = [words["people"]]
     for attribute, values in counted.items():
-        page.put(row, 1 + len(heads), attribute, "over")
+        page.put(1 + len(heads), attribute, "over")
         heads += [value or words["blank"] for value in values]
-    numeric = [a for a in attributes if a not in counted and lists.mean(0, a) is not None]
-    heads += [f"{attribute}, {words['mean']}" for attribute in numeric]
-    page.put(row + 1, 0, words["class"], "head")
-    page.put_row(row + 1, [*heads, words["alone"]], "count head", start=1)
+    heads += [f"{attribute}, {words['mean']}" for attribute in means]
+    page.row += 1
+    page.put(0, words["class"], "head")
+    page.put_row([*heads, words["alone"]], "count head", start=1)
     for column, head in enumerate(heads, start=1):
         page.sheet.set_column(column, column, _width([head], 10))
     page.sheet.set_column(len(heads) + 1, len(heads) + 1, 17)
     for number, name in enumerate(lists.class_names):
         members = lists.members(number)
-        counts: list[str | int] = [
-            lists.counts(number, a)[value] for a, values in counted.items() for value in values
-        ]
-        counts += ["" if (mean := lists.mean(number, a)) is None else f"{mean:.2f}" for a in numeric]
-        page.put(row + 2 + number, 0, name)
-        page.put_row(
-            row + 2 + number,
-            [len(members), *counts, sum(map(lists.is_friendless, members))],
-            "count",
-            start=1,
-        )
-    return row + 2 + lists.n_classes
+        counts = [lists.counts(number, a)[value] for a, values in counted.items() for value in values]
+        found = [lists.mean(number, attribute) for attribute in means]
+        shown_means = ["" if mean is None else f"{mean:.2f}" for mean in found]
+        page.put(0, name)
+        alone = sum(map(lists.is_friendless, members))
+        page.put_row([len(members), *counts, *shown_means, alone], "count", start=1)
 
 
-def countable(lists: ClassLists, attribute: str) -> list[str]:
-    """Return the values of an attribute, the blank one last, or none if there are too many to count one by one."""
-    found = {value or "" for value in lists.roster.attributes[attribute]}
-    values = [*sorted(found - {""}), *(found & {""})]
-    return values if len(values) <= _MAX_VALUES else []
+def _counted(lists: ClassLists, attributes: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the values of the attributes that are counted one by one, and the attributes that have a mean.
 
-
-def _write_rules(page: _Page, lists: ClassLists, row: int) -> int:
-    if not lists.rules:
-        return row
-    words = lists.words
-    page.put(row, 0, words["rules"], "heading")
-    page.put(row + 1, 0, words["holds"], "count head")
-    page.put(row + 1, 1, words["rule"], "over")
-    for i, (sentence, holds) in enumerate(lists.rules):
-        how = "yes" if holds else "no"
-        page.put(row + 2 + i, 0, words[how], how)
-        page.put(row + 2 + i, 1, sentence)
-    return row + 2 + len(lists.rules)
+    Blank values come last; an attribute with too many values, such as a village, is neither.
+    """
+    counted = {}
+    for attribute in attributes:
+        found = {value or "" for value in lists.roster.attributes[attribute]}
+        if len(found) <= _MAX_VALUES:
+            counted[attribute] = [*sorted(found - {""}), *(found & {""})]
+    means = [a for a in attributes if a not in counted and is_number_column(lists.roster.attributes[a])]
+    return counted, means
 
 
 def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[str]) -> None:
-    members = lists.members(number)
-    page.put(0, 0, lists.class_names[number], "title")
-    page.put(1, 0, lists.say("people", n=len(members)), "muted")
-    words = lists.words
+    members, words = lists.members(number), lists.words
     heads = [words["name"], *attributes, words["here"], words["elsewhere"]]
     rows = [_cells(lists, name, attributes) for name in members]
     widths = [_width([head, *(row[j] for row in rows)], _NARROW) for j, head in enumerate(heads)]
-    page.put(_HEAD, 0, words["number"], "count head")
-    page.put_row(_HEAD, heads, "head", start=1)
-    for i, (name, cells) in enumerate(zip(members, rows, strict=True)):
-        row = _HEAD + 1 + i
-        page.put(row, 0, i + 1, "number")
-        page.put_row(row, cells, "wrap", start=1)
-        if lists.is_friendless(name):
-            page.put(row, len(cells) - 1, cells[-2], "alone")
+    page.put_row([lists.class_names[number]], "title")
+    page.put_row([lists.say("people", n=len(members))], "muted")
+    page.row = _HEAD
+    page.put(0, words["number"], "count head")
+    page.put_row(heads, "head", start=1)
+    for i, (name, cells) in enumerate(zip(members, rows, strict=True), start=1):
         # Not every program finds the height of a row with wrapped text by itself.
         lines = max(-(-len(cell) // width) for cell, width in zip(cells, widths, strict=True))
-        page.sheet.set_row(row, _LINE * max(lines, 1))
-    page.sheet.set_column(0, 0, _NARROW)
-    for column, width in enumerate(widths, start=1):
+        page.sheet.set_row(page.row, _LINE * max(lines, 1))
+        page.put(0, i, "number")
+        for column, cell in enumerate(cells, start=1):
+            is_alone = column == len(cells) - 1 and lists.is_friendless(name)
+            page.put(column, cell, "alone" if is_alone else "wrap")
+        page.row += 1
+    for column, width in enumerate([_NARROW, *widths]):
         page.sheet.set_column(column, column, width)
     page.sheet.freeze_panes(_HEAD + 1, 2)
     page.sheet.repeat_rows(_HEAD)
@@ -220,16 +220,15 @@ def _width(texts: Sequence[str], least: int) -> int:
 
 def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list[str], friends: bool) -> None:
     """Write the page as `ClassLists.to_html` says."""
-    shown = attributes[:_MAX_ATTRIBUTES]
-    counted = {attribute: values for attribute in shown if (values := countable(lists, attribute))}
-    means = [a for a in shown if a not in counted and lists.mean(0, a) is not None]
+    printed = attributes[:_MAX_ATTRIBUTES]
+    counted, means = _counted(lists, printed)
     page = render(
         "equigraph.apps.classes",
         title=lists.title,
         date=lists.date,
         friends=friends,
-        attributes=shown,
-        left_out=attributes[len(shown) :],
+        attributes=printed,
+        left_out=attributes[len(printed) :],
         language=lists.language,
         words=lists.words,
         size_line=lists.size_line(),
@@ -238,7 +237,7 @@ def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list
         notes=lists.notes(),
         overview=[*counted, *(f"{attribute}, {lists.words['mean']}" for attribute in means)],
         means=means,
-        classes=[_class(lists, number, shown, counted, friends) for number in range(lists.n_classes)],
+        classes=[_class(lists, number, printed, counted, friends) for number in range(lists.n_classes)],
     )
     write_text(path, page)
 

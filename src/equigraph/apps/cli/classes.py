@@ -145,7 +145,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
     """
     from equigraph.apps.classes.messages import words
-    from equigraph.apps.classes.persistence import files_of, write_division
+    from equigraph.apps.classes.persistence import files_of, save_division
 
     run = Run(ctx, settings)
     with run.output(files_of(settings["alternatives"], settings["door"])) as out:
@@ -153,7 +153,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
         costs = _costs(division, settings)
         files = []
         if out is not None:
-            files = write_division(
+            files = save_division(
                 division,
                 out,
                 excel=_SEPARATORS.get(settings["excel"], False),
