@@ -71,6 +71,9 @@ def test_lists_notes_and_questions_in_german(tmp_path):
     made = run("classes", str(path), "-k", "2", *options)
     assert made.exit_code == 0, made.stderr
     assert "Zellen, die niemanden nennen, gelten als leer: „keine“ (1)." in made.stdout
+    told = made.stdout.replace(str(tmp_path), "")
+    assert not re.search(r"\b(people|wish\w*|class|rules?|without|Spread|Print|Wrote|kept|mean)\b", told)
+    assert "ohne die Regel" in told or "eine kurze Suche" in told
     assert (tmp_path / "out" / "classes.csv").read_text("utf-8").startswith("Klasse,Name,")
     page = (tmp_path / "out" / "classes.html").read_text("utf-8")
     assert '<html lang="de">' in page

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.text import count, did_you_mean, listed
+from equigraph.apps.classes.messages import say
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import Role
@@ -104,7 +105,7 @@ def chosen_attributes(
     return {name: float(weight) for name, weight in given.items()}
 
 
-def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
+def describe_roster(roster: Roster, attributes: Iterable[str], language: str = "en") -> str:
     """Return in one paragraph what was understood of a sheet, and which of its columns are spread evenly.
 
     Examples
@@ -113,33 +114,21 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
     >>> describe_roster(roster, ["gender"])
     '3 people. 1 wish of 1 person. Spread evenly: gender.'
     """
-    attributes = list(attributes)
-    wishing = len({one for one, _ in roster.friends})
-    facts = []
-    if roster.friends:
-        facts.append(
-            f"{count(len(roster.friends), 'wish', 'wishes')} of {count(wishing, 'person', 'people')}"
-        )
-    if roster.apart:
-        facts.append(f"{count(len(roster.apart), 'pair')} apart")
-    if roster.together:
-        facts.append(f"{count(len(roster.together), 'pair')} together")
-    if roster.fixed:
-        facts.append(f"{count(len(roster.fixed), 'person', 'people')} in a class that is fixed")
-    sentences = [count(len(roster.people), "person", "people"), ", ".join(facts) or "No wishes"]
-    sentences.append(f"Spread evenly: {', '.join(map(_with_bins(roster), attributes)) or 'nothing'}")
-    left = [name for name in roster.attributes if name not in attributes]
-    if left:
-        sentences.append(f"Shown, and not spread: {', '.join(left)}")
-    unused = [column.header for column in roster.columns if column.role == Role.UNUSED]
-    if unused:
-        sentences.append(f"Not used: {', '.join(unused)}")
-    return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences)
+    return say(language, "described", **understood(roster, list(attributes)))
 
 
-def _with_bins(roster: Roster) -> Any:
-    def label(name: str) -> str:
-        n_groups = len(set(group_columns(roster)[name]) - {None})
-        return f"{name} (in {n_groups} ranges)" if is_binned(roster, name) else name
-
-    return label
+def understood(roster: Roster, even: Sequence[str]) -> dict[str, Any]:
+    """Return in numbers and headers what was understood of a sheet, and what is spread evenly, in how many ranges."""
+    columns = group_columns(roster)
+    ranges = {name: len(set(columns[name]) - {None}) for name in even if is_binned(roster, name)}
+    return {
+        "people": len(roster.people),
+        "wishes": len(roster.friends),
+        "wishing": len({one for one, _ in roster.friends}),
+        "apart": len(roster.apart),
+        "together": len(roster.together),
+        "fixed": len(roster.fixed),
+        "even": [{"name": name, "ranges": ranges.get(name, 0)} for name in even],
+        "shown": [name for name in roster.attributes if name not in even],
+        "unused": [column.header for column in roster.columns if column.role == Role.UNUSED],
+    }

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from equigraph._utils.text import count
 from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.classes.division import Division, rule_sentence
+from equigraph.apps.classes.messages import say
 from equigraph.rules import Rule, Rules
 
 # Length of the search without a column or a rule, where that for a division is 1.
 _EFFORT = 0.03
 # Rules of one kind are left out together where there are more of them than these.
 _SINGLE = 4
-_KINDS = {
-    "apart": "the rules on who is apart",
-    "together": "the rules on who is together",
-    "fixed": "the classes that are fixed",
-}
+_KINDS = ("apart", "together", "fixed")
 
 
 @dataclass(frozen=True)
@@ -43,13 +39,12 @@ class Cost:
     rules: tuple[Rule, ...] = ()
 
     def __str__(self) -> str:
-        name = f"spreading {self.what}" if self.attribute else self.what
-        if name.endswith("."):
-            name = f'the rule "{name[:-1]}"'
-        return f"without {name}: {count(self.wishes, 'more wish', 'more wishes')}"
+        return say("en", "cost", cost=self)
 
 
-def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> list[Cost]:
+def find_costs(
+    division: Division, *, evenness: float = 0.98, seed: int = 0, language: str = "en"
+) -> list[Cost]:
     """Return what each column that is spread evenly and each rule costs in wishes.
 
     Each is left out in turn, and people are divided again. Every number is one that can be had, because such a division
@@ -82,23 +77,22 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
         costs.append(
             Cost(name, True, max(0, _kept(division, replace(search, attributes=others), anew=True) - kept))
         )
-    for what, left_out in _parts(division):
+    for what, left_out in _parts(division, language):
         rules = Rules.of(rule for rule in division.rules.items if rule not in left_out)
         wishes = max(0, _kept(division, replace(search, rules=rules)) - kept)
         costs.append(Cost(what, False, wishes, tuple(left_out)))
     return costs
 
 
-def costs_sentence(costs: Sequence[Cost]) -> list[str]:
+def costs_sentence(costs: Sequence[Cost], language: str = "en") -> list[str]:
     """Return what columns and rules cost as a sentence, the dearest first; none where nothing was asked."""
     dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
-    listed_costs = "; ".join(map(str, dear)) or "a short search found no more wishes without any one of them"
-    return [f"What evenness and rules cost: {listed_costs}."] if costs else []
+    return [say(language, "costs", dear=dear)] if costs else []
 
 
-def with_costs(division: Division) -> Division:
+def with_costs(division: Division, language: str = "en") -> Division:
     """Return a division whose lists also have what evenness and rules cost, unless a rule is broken."""
-    costs = [] if division.broken else costs_sentence(find_costs(division))
+    costs = [] if division.broken else costs_sentence(find_costs(division, language=language), language)
     return replace(division, notes=(*division.notes, *costs))
 
 
@@ -109,14 +103,14 @@ def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int
     return division.with_labels(labels).wishes_kept
 
 
-def _parts(division: Division) -> Iterable[tuple[str, list[Rule]]]:
+def _parts(division: Division, language: str) -> Iterable[tuple[str, list[Rule]]]:
     """Yield the rules one by one, or by kind where there are many of one."""
     kinds: dict[str, list[Rule]] = {}
     for rule in division.rules.items:
         kinds.setdefault(rule.keyword, []).append(rule)
     for kind, rules in kinds.items():
         if len(rules) > _SINGLE and kind in _KINDS:
-            yield f"{_KINDS[kind]} ({len(rules)})", rules
+            yield say(language, "rules_of", keyword=kind, n=len(rules)), rules
         else:
             for rule in rules:
-                yield rule_sentence(rule, division.class_names), [rule]
+                yield rule_sentence(rule, division.class_names, language), [rule]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from equigraph._utils.text import listed
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command, Settings, option, together, whole
@@ -166,8 +166,8 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
         summaries = [_summary(one, costs) for one in (division, *division.others)]
         line(json.dumps(summaries, indent=2, ensure_ascii=False))
     elif not settings["quiet"]:
-        _print(division, settings["alternatives"], costs)
-        _tell_files(files, settings["output"])
+        _print(division, costs, settings)
+        _tell_files(files, settings)
     run.leave()
 
 
@@ -190,7 +190,7 @@ def _divide(sheet: str, run: Run) -> Any:
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
         chosen = chosen_attributes(roster, attributes, settings["n_classes"])
-        line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
+        line(f"{Path(sheet).name}: {describe_roster(roster, chosen, settings['language'])}")
         for note in roster.notes:
             if note.kind != "column":
                 line(f"  {note.texts()[settings['language']]}")
@@ -242,7 +242,8 @@ def _costs(division: Any, settings: Settings) -> list[Any]:
 
     if settings["quiet"] or not division.roster.friends:
         return []
-    return find_costs(division, evenness=settings["evenness"], seed=settings["seed"])
+    language = "en" if settings["as_json"] else settings["language"]
+    return find_costs(division, evenness=settings["evenness"], seed=settings["seed"], language=language)
 
 
 def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
@@ -260,42 +261,42 @@ def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
     }
 
 
-def _print(division: Any, wanted: int, costs: list[Any]) -> None:
+def _print(division: Any, costs: list[Any], settings: Settings) -> None:
     from equigraph.apps.classes.costs import costs_sentence
+    from equigraph.apps.classes.messages import say
     from equigraph.rules import Friends
 
-    print_classes(division)
-    for sentence in division.lists.facts():
+    language, wanted, n = settings["language"], settings["alternatives"], 1 + len(division.others)
+    print_classes(division, language)
+    lists = division.lists_in(language)
+    for sentence in lists.facts():
         line(sentence)
     uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
     if uneven:
-        them = f"{listed(uneven)} {'is' if len(uneven) == 1 else 'are'}"
-        why = "a rule may be why"
-        if any(isinstance(rule, Friends) for rule in division.rules.items):
-            why += "; --friends 0 shows what comes out where nobody needs a friend in class"
-        line(f"{them} far from even: {why}.")
-    for sentence in costs_sentence(costs):
+        friends = any(isinstance(rule, Friends) for rule in division.rules.items)
+        line(say(language, "far_from_even", attributes=uneven, friends=friends))
+    for sentence in costs_sentence(costs, language):
         line(sentence)
-    for sentence, holds in division.lists.rules:
+    for sentence, holds in lists.rules:
         if not holds:
-            line(f"Not kept: {sentence}")
+            line(say(language, "not_kept", sentence=sentence))
     if division.others:
         line()
-        _print_alternatives(division)
-    if wanted > 1 + len(division.others):
-        note(f"{1 + len(division.others)} of {wanted} divisions were found that are good and differ.")
+        _print_alternatives(division, lists.words)
+    if wanted > n:
+        note(say(language, "fewer_found", n=n, wanted=wanted))
 
 
-def print_classes(division: Any) -> None:
+def print_classes(division: Any, language: str = "en") -> None:
     """Print one row per class: its size, and for each attribute how many people have each value, or the mean."""
-    lists = division.lists
-    named = list(division.attributes)
-    heads = ("class", "people", *named)
+    lists = division.lists_in(language)
+    words, named = lists.words, list(division.attributes)
+    heads = (words["class"], words["people"], *named)
     rows = []
     for number, name in enumerate(division.class_names):
         cells = [_composition(lists, number, attribute) for attribute in named]
         rows.append((name, int(division.sizes[number]), *cells))
-    table(heads, rows, left=("class", *named))
+    table(heads, rows, left=(words["class"], *named))
     line()
 
 
@@ -303,14 +304,14 @@ def _composition(lists: Any, number: int, attribute: str) -> str:
     """Return how a class is made up: the mean of numbers, else its counts, such as 12 f, 12 m."""
     mean = lists.mean(number, attribute)
     if mean is not None:
-        return f"mean {mean:.2f}"
+        return f"{lists.words['mean']} {mean:.2f}"
     counts = lists.counts(number, attribute)
     values = sorted({value for value in lists.roster.attributes[attribute] if value})
     shown = [f"{counts[value]} {value}" for value in values[:_MOST_VALUES]]
     return ", ".join(shown) + (", ..." if len(values) > _MOST_VALUES else "")
 
 
-def _print_alternatives(division: Any) -> None:
+def _print_alternatives(division: Any, words: Mapping[str, str]) -> None:
     from equigraph.apps.classes.divide import company_changed
 
     rows = []
@@ -318,20 +319,17 @@ def _print_alternatives(division: Any) -> None:
         even = min(one.evenness().values(), default=1.0)
         changed = "-" if one is division else f"{company_changed(division, one):.0%}"
         rows.append((number, one.wishes_kept, len(one.friendless), f"{even:.0%}", changed))
-    heads = (
-        "alternative",
-        "wishes kept",
-        "without a friend",
-        "least even attribute",
-        "pairs that differ from 1",
-    )
-    table(heads, rows)
+    heads = ("alternative", "kept", "alone", "least_even", "differing")
+    table([words[head] for head in heads], rows)
 
 
-def _tell_files(files: list[Path], output: str | None) -> None:
+def _tell_files(files: list[Path], settings: Settings) -> None:
+    from equigraph.apps.classes.messages import say
+
+    language, folder = settings["language"], settings["output"]
     if not files:
-        note("nothing was written; -o DIR writes the lists.")
+        note(say(language, "not_written"))
         return
     line()
-    line(f"Wrote {', '.join(file.name for file in files)} to {output}.")
-    line(f"Print {files[2]}; edit {files[1]} and see what changes with: equigraph check {output}")
+    line(say(language, "written", names=[file.name for file in files], folder=folder))
+    line(say(language, "what_next", page=files[2], workbook=files[1], folder=folder))

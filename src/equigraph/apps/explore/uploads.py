@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from equigraph._utils.text import one_line
-from equigraph.apps.classes.attributes import group_columns, is_binned
+from equigraph.apps.classes.attributes import understood as numbers_understood
 from equigraph.apps.classes.messages import SheetError
 from equigraph.apps.classes.roster import read_roster
 from equigraph.apps.classes.roster.columns import make_layout
@@ -21,7 +21,6 @@ from equigraph.apps.classes.roster.joining import own_roles
 from equigraph.apps.classes.roster.people import read_people
 from equigraph.apps.classes.roster.read import read_sheet
 from equigraph.apps.classes.roster.sheet import Sheet, letters
-from equigraph.apps.classes.roster.vocabulary import Role
 from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
 from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.people import BoardPeople
@@ -235,19 +234,7 @@ def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
     """Return in numbers and headers what was understood of people; the words are those of the page."""
     if people.sheet is None:
         return {"people": people.n_people, "links": people.adjacency.nnz // 2}
-    roster, columns = people.sheet, group_columns(people.sheet)
-    ranges = {name: len(set(columns[name]) - {None}) for name in even if is_binned(roster, name)}
-    return {
-        "people": people.n_people,
-        "wishes": len(roster.friends),
-        "wishing": len({one for one, _ in roster.friends}),
-        "apart": len(roster.apart),
-        "together": len(roster.together),
-        "fixed": len(roster.fixed),
-        "even": [{"name": name, "ranges": ranges.get(name, 0)} for name in even],
-        "shown": [name for name in roster.attributes if name not in even],
-        "unused": [column.header for column in roster.columns if column.role == Role.UNUSED],
-    }
+    return numbers_understood(people.sheet, even)
 
 
 def _board(path: str, name: str) -> tuple[BoardPeople, Step]:
