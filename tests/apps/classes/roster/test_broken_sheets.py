@@ -47,6 +47,7 @@ BROKEN = {
     "name of signs": (changed((2, 0, "???")), r"row 3, column A: '\?\?\?' is no name"),
     "name too long": (changed((2, 0, "x" * 201)), r"row 3, column A: the name has 201 letters; .* at most"),
     "misspelt friend": (changed((1, 2, "Ben Grsoß")), r"'Ben Grsoß' \(row 2, column C\), perhaps 'Ben"),
+    "friend of a class": (changed((1, 2, "Ben Groß (5b)")), r"'Ben Groß \(5b\)' .* perhaps 'Ben Groß'"),
     "unknown friend": (changed((1, 3, "Wilhelmine")), r"'Wilhelmine' \(row 2, column D\), and nobody has a"),
     "a sentence for a friend": (changed((1, 2, "ist ihr egal")), r"'ist ihr egal' \(row 2, column C\)"),
     "own friend": (changed((2, 2, "Ben Groß")), r"row 3, column C: 'Ben Groß' is named in their own row"),

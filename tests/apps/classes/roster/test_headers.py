@@ -122,6 +122,14 @@ def test_marks_and_numbers_are_neither_people_nor_classes(tmp_path, header, cell
         eg.read_roster(sheet(tmp_path, header, cells))
 
 
+def test_a_table_of_people_by_people_is_not_passed_over(tmp_path):
+    rows = [[name, *["x" * (name != other) for other in PEOPLE]] for name in PEOPLE]
+    path = write_csv(tmp_path / "a.csv", [["Name", *PEOPLE], *rows])
+    with pytest.raises(RosterError, match=r"row 1, column B: 'Ada Roth' is one of the people, and a table"):
+        eg.read_roster(path)
+    assert eg.read_roster(path, columns=dict.fromkeys(PEOPLE)).friends == ()
+
+
 def test_numbers_from_zero_on_and_class_names_are_what_they_seem(tmp_path):
     assert list(eg.read_roster(sheet(tmp_path, "Siblings", "012012")).attributes) == ["Siblings"]
     assert set(eg.read_roster(sheet(tmp_path, "Fixed class", "ABABBA")).fixed.values()) == {"A", "B"}

@@ -127,6 +127,11 @@ def test_several_friends_in_one_cell(tmp_path, cell):
 
 
 SMALL_SHEETS = {
+    "the blank column of names of a form": (
+        [["Name", "Full name", "Friends"], ["", "Ada", "Ben"], ["", "Ben", ""]],
+        {"Ada": ("Ben",), "Ben": ()},
+        ["Column A, 'Name': not used (guessed)."],
+    ),
     "dashes are blanks": (
         [["Name", "Friends"], ["Ada", "-"], ["Ben", "Ada, -"], ["Cem", "\u2013"]],
         {"Ada": (), "Ben": ("Ada",), "Cem": ()},

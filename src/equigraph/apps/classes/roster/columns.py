@@ -95,9 +95,10 @@ def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
         for place in range(len(headers))
     ]
     known = _given_columns(sheet, row, headers, given)
+    has_rows = len(sheet.rows) > row + 1
     names_given = any(column.role in NAMES for column in known.values())
     columns = [
-        known.get(place) or _guess(place, header, [text for _, text in filled[place]], names_given)
+        known.get(place) or _guess(place, header, [text for _, text in filled[place]], names_given, has_rows)
         for place, header in enumerate(headers)
         if header
     ]
@@ -202,10 +203,10 @@ def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) 
     return places
 
 
-def _guess(place: int, header: str, texts: list[str], names_given: bool) -> Column:
+def _guess(place: int, header: str, texts: list[str], names_given: bool, has_rows: bool) -> Column:
     role = role_of(header)
-    if role in NAMES and names_given:
-        role = Role.UNUSED  # the column of names that was given replaces what would be guessed
+    if role in NAMES and (names_given or (has_rows and not texts)):
+        role = Role.UNUSED  # a column of names that was given replaces it, or nobody is named in it
     marks = [text for text in texts if not is_nobody(text)]
     if role in LISTS and marks and all(map(is_mark, marks)) and not _may_be_codes(marks):
         role = None  # "Sibling: yes" is about the person, not about another one

@@ -23,6 +23,7 @@ _SHOWN = 40  # names that are not on the list, in one message
 _LINES = re.compile(r"[;\n|]|\s+(?=\d{1,2}[.)]\s)")
 _BULLET = re.compile(r"(?:\d{1,2}[.):]|[-\u2013*\u2022\u00b7])\s+")
 _JOINED = re.compile(rf"\s*[/&+]\s*|\s+(?:{'|'.join(AND)})\s+", re.IGNORECASE)
+_BRACKETS = re.compile(r"\(.*?\)|\[.*?\]")
 _CELLS = 3  # that a question shows
 _LOOKED_AT = 400  # cells of a column that are looked at, evenly over its rows
 _LONGEST = 60  # letters of a cell that may be a name
@@ -182,7 +183,11 @@ def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
             at=first.at,
             header=first.column.header,
         )
-    found = [(one, nearest(one.text, people.names)) for one in unknown]
+    # What stands in brackets, such as a class, belongs to no name.
+    found = [
+        (one, nearest(one.text, people.names) or nearest(_BRACKETS.sub(" ", one.text), people.names))
+        for one in unknown
+    ]
     names = [(one, tuple(people.names[place] for place in near)) for one, near in found]
     shown = [[one.text[:60], one.at, list(near[:3])] for one, near in names[:_SHOWN]]
     n_plain = sum(_is_plain(one, near, people) for one, near in found)
@@ -246,6 +251,10 @@ def _why_asked(table: SheetTable, column: Column, people: People) -> str:
 
 def raise_questions(table: SheetTable, people: People) -> None:
     """Raise SheetError where a column has to be asked about: one question, which names the others."""
+    for column in table.layout.columns:
+        if column.guessed and people.find(column.header) is not None and table.filled(column):
+            at = table.sheet.at(table.layout.header, column.place)
+            raise SheetError.of("people_by_people", at=at, head=column.header, letter=column.letter)
     questions = find_questions(table, people)
     if questions:
         first = questions[0]
