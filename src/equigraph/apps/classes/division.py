@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
-from equigraph.apps.classes.lists import ClassLists, check_class_names, natural_order
+from equigraph.apps.classes.lists import ClassLists, natural_order
 from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.classes.messages import say
 from equigraph.apps.classes.roster import Roster
-from equigraph.exceptions import ConflictError, NotFoundError, RosterError
+from equigraph.exceptions import ConflictError, NotFoundError
 from equigraph.metrics import normalized_balance_score
 from equigraph.rules import (
     Fixed,
@@ -45,8 +45,8 @@ class Division:
     ----------
     roster : Roster
         The people.
-    labels : array-like of int
-        Class of each person, from 0, in the order of the roster.
+    labels : array-like of int, or mapping of str to str
+        Class of each person, from 0, in the order of the roster; or the name of the class by the name of the person.
     class_names : sequence of str
         Names of the classes.
     rules : Rules
@@ -79,23 +79,13 @@ class Division:
     proven: bool = True
     others: tuple[Division, ...] = ()
     notes: tuple[str, ...] = ()
+    _placed: ClassLists = field(init=False)  # who is where, without a word on it
 
     def __post_init__(self) -> None:
-        labels = np.asarray(self.labels)
-        n, names = len(self.roster.people), check_class_names(self.class_names, None)
-        if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0:
-            raise RosterError(
-                f"labels has the shape {labels.shape}: expected a class from 0 for each of {n} people."
-            )
-        if labels.max() >= len(names):
-            raise RosterError(f"labels has the class {labels.max()}: there are {len(names)}, counted from 0.")
-        object.__setattr__(self, "labels", labels.astype(np.intp))
-        object.__setattr__(self, "class_names", names)
-
-    @cached_property
-    def _placed(self) -> ClassLists:
-        """Who is where, without a word on it."""
-        return ClassLists(self.roster, self.labels, self.class_names)
+        placed = ClassLists(self.roster, self.labels, self.class_names)
+        values = {"labels": np.array(placed.labels, dtype=np.intp), "class_names": placed.class_names}
+        for key, value in {**values, "_placed": placed}.items():
+            object.__setattr__(self, key, value)
 
     @cached_property
     def lists(self) -> ClassLists:
@@ -203,8 +193,6 @@ class Division:
             Class of each person, as a number from 0 or, by the name of the person, as the name of a class, as
             `read_class_lists` returns it.
         """
-        if isinstance(labels, Mapping):
-            labels = ClassLists(self.roster, labels, self.class_names).labels
         return replace(self, labels=labels, others=())
 
     def repaired(self, before: Division | None = None, *, max_moves: int | None = None) -> Division:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.files import atomic_path
+from equigraph._utils.parameters import check_known
 from equigraph._utils.records import harmless
 from equigraph._utils.text import count, shown
-from equigraph.apps.classes.messages import check_language, say, words
+from equigraph.apps.classes.messages import LANGUAGES, say, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import folded
@@ -76,7 +77,7 @@ class ClassLists:
     _place: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        check_language(self.language)
+        check_known("language", self.language, LANGUAGES)
         labels, names = self._named() if isinstance(self.labels, Mapping) else self._numbered()
         rules = tuple((str(sentence), bool(holds)) for sentence, holds in self.rules)
         scores = (self.scores,) if isinstance(self.scores, str) else tuple(map(str, self.scores))

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 from jinja2 import TemplateError
 
-from equigraph._utils.parameters import check_known
 from equigraph._utils.templates import environment
 from equigraph._utils.text import shown
 from equigraph.exceptions import RosterError
@@ -20,12 +19,6 @@ LANGUAGES = ("en", "de")
 def say(language: str, kind: str, **values: Any) -> str:
     """Return a sentence in a language, in one line."""
     return shown(_macros(language)[kind](**values))
-
-
-def check_language(language: str) -> str:
-    """Return a language, or raise ParameterError if there are no sentences in it."""
-    check_known("language", language, LANGUAGES)
-    return language
 
 
 def words(language: str) -> Mapping[str, str]:
@@ -99,11 +92,6 @@ class SheetError(RosterError):
         return error
 
 
-def text_of(error: Exception, language: str) -> str:
-    """Return what an error says, in a language if it is about a sheet."""
-    return error.note.texts()[language] if isinstance(error, SheetError) else str(error)
-
-
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
     """Put errors about sheets into a language."""
@@ -112,4 +100,4 @@ def speaking(language: str) -> Iterator[None]:
     except SheetError as error:
         if language == "en":
             raise
-        raise RosterError(text_of(error, language)) from None
+        raise RosterError(error.note.texts()[language]) from None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import codecs
 import csv
-import datetime
 import io
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note, say
 from equigraph.exceptions import ParameterError
@@ -25,7 +24,6 @@ MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_TEXT = 2_000
 
-_T = TypeVar("_T")
 _BLANKS = re.compile(r"\s+")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SEPARATORS = (";", ",", "\t", "|")
@@ -124,24 +122,24 @@ def tidy(text: str) -> str:
 def cell_text(value: Any) -> str:
     """Return the text of a value of a spreadsheet: 5.0 is 5, as it is shown.
 
-    >>> cell_text(5.0), cell_text(True), cell_text(datetime.date(2016, 2, 3)), cell_text("a")
-    ('5', 'TRUE', '2016-02-03', 'a')
+    >>> cell_text(5.0), cell_text(2.5), cell_text(True), cell_text("a")
+    ('5', '2.5', 'TRUE', 'a')
     """
-    if isinstance(value, str):
-        return value
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
     return "" if value is None else str(value)
 
 
 def check_bounds(sheet: Sheet) -> Sheet:
     """Return the sheet with its cells tidied, or raise SheetError if it is too large to be one of people."""
-    kept = [_without_end(row, lambda text: not text.strip()) for row in sheet.rows]
-    kept = _without_end(kept, lambda row: not row)
+    kept = sheet.rows
+    for row in kept:
+        while row and not row[-1].strip():
+            row.pop()
+    while kept and not kept[-1]:
+        kept.pop()
     if len(kept) > MAX_ROWS:
         raise SheetError.of("too_many_rows", source=sheet.source, n=len(kept), most=MAX_ROWS)
     width = max(map(len, kept), default=0)
@@ -149,14 +147,6 @@ def check_bounds(sheet: Sheet) -> Sheet:
         last = letters(width - 1)
         raise SheetError.of("too_many_columns", source=sheet.source, column=last, most=MAX_COLUMNS)
     return replace(sheet, rows=[_tidy_row(sheet, number, row) for number, row in enumerate(kept)])
-
-
-def _without_end(values: list[_T], is_blank: Callable[[_T], bool]) -> list[_T]:
-    """Return a list without what is blank at its end."""
-    end = len(values)
-    while end and is_blank(values[end - 1]):
-        end -= 1
-    return values[:end]
 
 
 def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
@@ -199,7 +189,15 @@ def _decode(raw: bytes, source: str, encoding: str | None) -> tuple[str, list[No
         text = raw.decode("utf-8")
         return text, [] if text.isascii() else [note("encoding_utf8")]
     except UnicodeDecodeError as error:
-        return _decode_western(raw, source, raw.count(b"\n", 0, error.start) + 1)
+        line = raw.count(b"\n", 0, error.start) + 1
+    if b"\0" in raw:
+        raise SheetError.of("no_text", source=source)
+    text = raw.decode("cp1252", errors="replace")
+    sample = _MISREAD.search(text)
+    if sample is not None or "\N{REPLACEMENT CHARACTER}" in text:
+        word = _word(text, sample) if sample else ""
+        raise SheetError.of("not_utf8", source=source, line=line, word=word)
+    return text, [note("encoding_western", line=line)]
 
 
 def _decode_as(raw: bytes, source: str, encoding: str) -> str:
@@ -216,21 +214,6 @@ def _decode_as(raw: bytes, source: str, encoding: str) -> str:
     if not isinstance(text, str):
         raise ParameterError(f"encoding={encoding!r} is none of text: expected one such as 'utf-8'.")
     return text
-
-
-def _decode_western(raw: bytes, source: str, line: int) -> tuple[str, list[Note]]:
-    """Decode text that is not UTF-8 from some line on."""
-    if b"\0" in raw:
-        raise SheetError.of("no_text", source=source)
-    try:
-        text = raw.decode("cp1252")
-    except UnicodeDecodeError:
-        text = ""
-    sample = _MISREAD.search(text)
-    if sample is not None or not text:
-        word = _word(text, sample) if sample else ""
-        raise SheetError.of("not_utf8", source=source, line=line, word=word)
-    return text, [note("encoding_western", line=line)]
 
 
 def _word(text: str, match: re.Match[str]) -> str:
