@@ -1,8 +1,7 @@
 """A column of names is never ignored: its header says what it is, or the run stops and asks."""
 
-# ruff: noqa: RUF001 (headers in other alphabets)
-
 import tempfile
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,51 +13,12 @@ from equigraph.apps.classes.roster.vocabulary import role_of
 from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import write_csv
 
-HEADERS = {
-    "not_with": """Must be apart from; Cannot be with; Should not be with; Incompatible with; Do not place with;
-        Can't be with;
-        Nicht in eine Klasse mit; Trennung; A ne pas mettre avec; Nicht mit; Pas avec; No con; Non con; Niet met;
-        Keep away from; Auf keinen Fall mit; Bullied by; Doesnt get on with; Fights with; Ruzie met; Konflikt z;
-        Nesnáší se s; Não se dá bem com; No se lleva bien con; Niet bij; Δεν ταιριάζει με;
-        Não colocar com; Separar de; Nie z; Rozdzielić od; Inte med; Skiljas från; Ikke sammen med; Adskilles fra;
-        Oddělit od; Darf nicht in dieselbe Klasse wie; No debe estar con; Não pode ficar com; Må ikke gå med;
-        Nesmí být s; Ei samaan luokkaan; Nem lehet együtt; Nu împreună cu; Не вместе с; Όχι με""",
-    "together_with": """Same class as; Sibling; Twin; Geschwister; À mettre avec; Zusammenlassen mit; Together
-        with; Junto a;
-        Insieme a; Samen met; muss zu; Must be with; Doit être avec; Colocar junto com; Irmão; Razem z; Rodzeństwo;
-        Tillsammans med; Syskon; Sammen med; Søskende; Birlikte; Kardeş; Spolu s; Sourozenec;
-        Tiene que ir con; Tem de ficar com; Ska gå med; Musí být s; Samaan luokkaan; Együtt kell lennie; Împreună cu;
-        Вместе с; Μαζί με""",
-    "friends": """Prefers; First choice; Buddy; Camarades; Your child's best friends; Friend No. 1; Friends (max.
-        3); FREUND_2;
-        Wants to be together with; Möchte in eine Klasse mit; Souhaite être avec; Preferenza 2; Vriendin 2; Ami(e) 2;
-        Lieblingsfreund; Melhores amigos; Przyjaciele; Kompis 1; Bästa vän; Veninde; Arkadaş 1; Kamarád;
-        Con quién le gustaría estar; Chce być z; Who do you want to be with?; Mit wem möchtest du in eine Klasse?;
-        Met wie wil je in de klas?; Vem vill du gå med?; Con chi vorresti stare; Birlikte olmak istediği;
-        Önskar gå med; Kaverit; Barátok; Prieteni; Друзья; Φίλοι""",
-    # What could be either is asked for.
-    None: """Keine Freunde; Do not separate from; Separate twins; Prefers not to be with; With; Friends (not these);
-        Same class as last year; Cousin; Must be with friend; Friends, do not leave blank; Lieblingsessen;
-        Preferred language; Birlikte değil; Last name (friend); Name (friend);
-        Bad friends; Least preferred; Unwanted classmate; Would like a different class than; Used to be friends with;
-        Chosen by; Brother's friend; Together: no; Was placed with; Twins: different classes; Same class forbidden;
-        Unerwünschte Mitschüler; Abgewählt; Möchte ohne; Zwillinge verteilen; Geschwister in andere Klasse;
-        Mauvais camarade; Préfère sans; Ensemble jamais; Malos compañeros; Juntos prohibido;
-        Hermanos en clases distintas; Compagni indesiderati; Insieme impossibile; Slechte vriend; Onvriendelijk;
-        Tweeling in verschillende klassen; Niechciany kolega; Nieprzyjaciele; Chce bez; Bliźnięta w różnych klasach;
-        Oönskad kompis; Ovänner; Uønskede kammerater; Syskon i olika klasser; İstenmeyen arkadaş; Birlikte olmasın;
-        Aynı sınıfa konulmasın; Birlikte olamaz; Kardeşler farklı sınıflarda; Nechtěný kamarád; Nepřátelé;
-        Amigos rejeitados; Maus amigos; Neprieten; Nemkívánatos barát; Epäystävä; Нежеланный; Плохой друг;
-        Близнецы в разные классы; Ανεπιθύμητοι φίλοι; Αδέλφια σε διαφορετική τάξη""",
-    "name": """What is your child's name?; Name of your child; Name des Kindes; Nombre de su hijo; Imię i nazwisko;
-        Ad Soyad;
-        Jméno a příjmení; Öğrenci; Oppilas; Név; Nume și prenume; ФИО; Ονοματεπώνυμο""",
-    "fixed_class": "Feste Klasse; Klasse (fest); Placed in",
-    "first_name": "First name of your child; Imię",
-    "attribute": "What is your gender?; Klasse",
-    "unused": "Timestamp; E-Mail; Notes",
-}
-CASES = [(" ".join(header.split()), role) for role, listed in HEADERS.items() for header in listed.split(";")]
+HEADERS = tomllib.loads(Path(__file__).with_name("headers.toml").read_text("utf-8"))
+CASES = [
+    (" ".join(header.split()), role or None)
+    for role, listed in HEADERS.items()
+    for header in listed.split(";")
+]
 PEOPLE = ["Ada Roth", "Ben Groß", "Cem Voß", "Dora Süß", "Eli Maaß", "Fay Koç"]
 
 
