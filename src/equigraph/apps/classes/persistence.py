@@ -13,8 +13,7 @@ from equigraph._utils.records import as_given
 from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.messages import LANGUAGES, words
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.roster.nearest import nearest
-from equigraph.apps.classes.roster.people import same
+from equigraph.apps.classes.roster.people import nearest, same
 from equigraph.apps.classes.roster.read import read_bytes
 from equigraph.apps.classes.roster.sheet import Sheet, read_text_sheet, tidy
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, Workbook

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 import equigraph as eg
-from equigraph.apps.classes.roster import reader_process
+from equigraph.apps.classes.roster import workbooks
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
@@ -155,7 +155,7 @@ def test_a_far_corner_of_an_old_file(tmp_path):
 def test_a_reader_that_dies_or_says_nothing(tmp_path, monkeypatch):
     path = write_xlsx(tmp_path / "a.xlsx", PEOPLE)
     reader = tmp_path / "reader.py"
-    monkeypatch.setattr(reader_process, "__file__", str(reader))
+    monkeypatch.setattr(workbooks, "READER", reader)
     for code in ("import os; os.abort()", "", "print('[')", "raise MemoryError"):
         reader.write_text(code)
         refused(path, "a.xlsx is damaged and cannot be opened: save it again")

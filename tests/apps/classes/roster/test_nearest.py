@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.apps.classes.roster.nearest import distances, nearest
+from equigraph.apps.classes.roster.people import distances, nearest
 
 words = st.text(alphabet="abü ", max_size=8)
 

@@ -302,6 +302,11 @@ def test_which_sheet_of_a_workbook(tmp_path):
     numbers = write_xlsx(tmp_path / "c.xlsx", PEOPLE[:1], sheet="2", more={"1": PEOPLE})
     check_people(eg.read_roster(numbers, sheet=2))
     check_people(eg.read_roster(numbers, sheet="1"))
+    long = write_xlsx(tmp_path / "d.xlsx", PEOPLE, more={"Apart": [["A", "B"], ["x" * 3000, "y"]]})
+    with pytest.raises(RosterError, match="3,000 letters"):
+        eg.read_roster(long)
+    told = list(map(str, eg.read_roster(long, sheet=1).notes))
+    assert any("Not read, as it cannot be: sheet 'Apart'" in sentence for sentence in told)
     for sheet in (0, 3, True, "3"):
         with pytest.raises(ParameterError, match=r"is not in c.xlsx: it has '2', '1'"):
             eg.read_roster(numbers, sheet=sheet)

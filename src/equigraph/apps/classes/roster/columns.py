@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from equigraph._utils.text import listed
 from equigraph.apps.classes.messages import Note, SheetError, note
-from equigraph.apps.classes.roster.nearest import distances, nearest
+from equigraph.apps.classes.roster.people import distances, nearest
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import LISTS, NAMES, Role, is_nobody, is_unknown, role_of
 from equigraph.exceptions import ParameterError

@@ -11,8 +11,7 @@ from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import Column, SheetLayout, is_mark
-from equigraph.apps.classes.roster.nearest import is_sure, nearest
-from equigraph.apps.classes.roster.people import People, first_name, same
+from equigraph.apps.classes.roster.people import People, first_name, is_sure, nearest, same
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody
 

@@ -23,7 +23,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 from equigraph.apps.classes.messages import SheetError, note
-from equigraph.apps.classes.roster import reader_process
 from equigraph.apps.classes.roster.sheet import (
     MAX_BYTES,
     MAX_CELLS,
@@ -36,6 +35,7 @@ from equigraph.apps.classes.roster.sheet import (
 )
 from equigraph.exceptions import GraphError, ParameterError
 
+READER = Path(__file__).with_name("reader_process.py")
 _SECONDS = 60
 ZIP = b"PK\x03\x04"
 # The name of the part that holds an encrypted workbook, which the reader takes for a damaged one.
@@ -66,7 +66,8 @@ def read_workbook(
         raise SheetError.of("which_sheet", source=source, n=len(filled), names=book.visible[:8])
     others = tuple(one for one in filled if one.title != found.title)
     hidden = tuple(name for name in book.names if name not in book.visible and name != found.title)
-    return replace(found, others=others, hidden=hidden)
+    unreadable = [note("sheet_unreadable", sheet=name) for name in book.unreadable if name != found.title]
+    return replace(found, others=others, hidden=hidden, notes=(*found.notes, *unreadable))
 
 
 class Workbook:
@@ -77,6 +78,7 @@ class Workbook:
 
     def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:
         self.source = source
+        self.unreadable: list[str] = []
         self.is_old = raw.startswith(OLE)
         if self.is_old and _ENCRYPTED in raw:
             raise SheetError.of("password", source=source)
@@ -113,7 +115,7 @@ class Workbook:
         return check_bounds(sheet)
 
     def filled(self, must: bool = True) -> list[Sheet]:
-        """Return the visible sheets that have cells; those that cannot be read are left out unless all must be."""
+        """Return the visible sheets that have cells; `unreadable` names those that cannot be read unless all must."""
         found = []
         for name in self.visible:
             try:
@@ -121,12 +123,13 @@ class Workbook:
             except SheetError:
                 if must:
                     raise
+                self.unreadable.append(name)
         return [one for one in found if one.rows]
 
 
 def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
     """Return what the reader finds, or raise RosterError if it does not come back with anything."""
-    command = [sys.executable, "-P", reader_process.__file__, json.dumps(sheet)]
+    command = [sys.executable, "-P", str(READER), json.dumps(sheet)]
     # It finds the package that was found here, whatever was added to the path since the start.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
     try:
