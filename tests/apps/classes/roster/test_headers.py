@@ -74,6 +74,8 @@ def test_a_header_about_people_over_other_cells(tmp_path):
         ("Together", ["1", "1", "", "2", "2", ""], r"none of its cells \('1' and '2'\) is on the list"),
         ("Fixed", ["x", "", "", "x", "-", ""], r"marks people \('x'\) and does not name their class"),
         ("Fixed class", ["5a", "not 5a"] * 3, r"row 3, column B: 'not 5a' is not the name of one class"),
+        ("Fixed class", ["5a", "x", "not known", "", "", ""], "row 3, column B: 'x' is not the name of one"),
+        ("Best friend", "002310", r"none of its cells \('0', '2' and '3'\) is on the list"),
         ("Fixed class", ["5a oder 5b", *[""] * 5], "'5a oder 5b' is not the name of one class"),
     ],
 )

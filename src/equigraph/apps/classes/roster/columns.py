@@ -208,7 +208,7 @@ def _guess(place: int, header: str, texts: list[str], names_given: bool, has_row
     if role in NAMES and (names_given or (has_rows and not texts)):
         role = Role.UNUSED  # a column of names that was given replaces it, or nobody is named in it
     marks = [text for text in texts if not is_nobody(text)]
-    if role in LISTS and marks and all(map(is_mark, marks)) and not _may_be_codes(marks):
+    if role in LISTS and marks and all(map(is_mark, marks)) and not _may_be_codes(role, marks):
         role = None  # "Sibling: yes" is about the person, not about another one
     if role is None:
         role = (
@@ -217,9 +217,11 @@ def _guess(place: int, header: str, texts: list[str], names_given: bool, has_row
     return Column(place, header, role)
 
 
-def _may_be_codes(marks: list[str]) -> bool:
-    """Return whether numbers may stand for people or groups of them; from 0 on they count something."""
-    return "0" not in marks and any(any(map(str.isdigit, text)) for text in marks)
+def _may_be_codes(role: str, marks: list[str]) -> bool:
+    """Return whether numbers may stand for people or groups of them; small ones from 0 on count siblings."""
+    if role != Role.FRIENDS and "0" in marks and max(map(len, marks)) == 1:
+        return False
+    return any(map(str.isdigit, "".join(marks)))
 
 
 def is_mark(text: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from equigraph._utils.parameters import check_known
 from equigraph.apps.classes.messages import Note, SheetError, note
-from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
+from equigraph.apps.classes.roster.columns import ColumnRoles, is_mark, make_layout
 from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
 from equigraph.apps.classes.roster.roster import WISHES, Roster
@@ -235,10 +235,13 @@ def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
         for column in table.layout.of(Role.FIXED):
             for person, row in table.rows:
                 text, name = tidy(table.sheet.cell(row, column.place)), people.names[person]
-                if text and not names_one(text):
-                    raise SheetError.of("no_single_class", at=table.sheet.at(row, column.place), text=text)
-                if text and not is_nobody(text) and fixed.setdefault(name, text) != text:
-                    at = table.sheet.at(row, column.place)
+                at = table.sheet.at(row, column.place)
+                if not text or is_nobody(text):
+                    continue
+                is_cross = column.guessed and is_mark(text) and not any(map(str.isdigit, text))
+                if is_cross or not names_one(text):
+                    raise SheetError.of("no_single_class", at=at, text=text)
+                if fixed.setdefault(name, text) != text:
                     raise SheetError.of("fixed_twice", at=at, name=name, here=text, elsewhere=fixed[name])
     return fixed
 
