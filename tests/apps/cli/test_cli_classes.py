@@ -90,12 +90,13 @@ def test_lists_notes_and_questions_in_german(tmp_path):
 def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path):
     # In classes of three nobody but friends has a friend, and all friends are of one gender.
     path = tmp_path / "trios.csv"
-    rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,m,Dan"]
+    rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,,Dan"]
     path.write_text("\n".join(["Name,Gender,Friend", *rows]), encoding="utf-8")
     command = ["classes", str(path), "-k", "2", "--attribute", "Gender", "--effort", "0.1"]
     told = run(*command)
     assert told.exit_code == 0, told.output
     assert "Gender is far from even: a rule may be why; --friends 0 shows" in told.stdout
+    assert "0 f, 2 m, 1 blank" in told.stdout
     assert "far from even" not in run(*command, "--friends", "0").stdout
 
 

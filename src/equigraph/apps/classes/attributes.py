@@ -44,7 +44,8 @@ def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
     column = np.empty(len(values), dtype=object)
     known = {value for value in values if value is not None}
     if is_binned(roster, name):
-        numbers = numbers_of(values)
+        found = [number_of(value) if value else None for value in values]
+        numbers = np.array([np.nan if number is None else number for number in found])
         wrong = [value for value, number in zip(values, numbers, strict=True) if value and np.isnan(number)]
         if wrong:
             raise GroupsError(f"bins names {name!r}, which has the value {wrong[0]!r}: expected numbers.")
@@ -58,12 +59,6 @@ def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
 def is_binned(roster: Roster, name: str) -> bool:
     """Return whether an attribute is spread by ranges of its numbers."""
     return name in roster.bins or is_number_column(roster.attributes[name])
-
-
-def numbers_of(values: Iterable[str | None]) -> NDArray[np.float64]:
-    """Return the numbers of a column, NaN where there is none."""
-    found = [number_of(value) if value else None for value in values]
-    return np.array([np.nan if number is None else number for number in found])
 
 
 def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_classes: int) -> list[str]:

@@ -308,6 +308,8 @@ def _composition(lists: Any, number: int, attribute: str) -> str:
     counts = lists.counts(number, attribute)
     values = sorted({value for value in lists.roster.attributes[attribute] if value})
     shown = [f"{counts[value]} {value}" for value in values[:_MOST_VALUES]]
+    if counts[""] and 1 < len(values) <= _MOST_VALUES:
+        shown.append(f"{counts['']} {lists.words['blank']}")
     return ", ".join(shown) + (", ..." if len(values) > _MOST_VALUES else "")
 
 

@@ -12,6 +12,7 @@ import json
 import os
 import posixpath
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -43,8 +44,8 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAX_PARTS = 5_000
 _DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError),
-    *(OSError, ValueError, LookupError, RuntimeError),
+    *(zipfile.BadZipFile, struct.error, zlib.error, ElementTree.ParseError),
+    *(OSError, EOFError, ValueError, LookupError, RuntimeError),
 )
 _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
 
@@ -214,10 +215,10 @@ def _check_size(archive: zipfile.ZipFile, source: str) -> None:
         raise SheetError.of("password", source=source)
     if sum(part.file_size for part in parts) > MAX_UNPACKED or len(parts) > _MAX_PARTS:
         raise SheetError.of("unpacks", source=source, most=MAX_UNPACKED // 2**20)
+    known = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     # No more than a part says is unpacked, and its checksum is compared.
-    wrong = archive.testzip()
-    if wrong is not None:
-        raise zipfile.BadZipFile(f"Bad CRC-32 for file {wrong!r}")
+    if any(part.compress_type not in known for part in parts) or archive.testzip() is not None:
+        raise zipfile.BadZipFile("a part cannot be unpacked")
 
 
 def _elements(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
