@@ -28,6 +28,9 @@ class Role(StrEnum):
     ATTRIBUTE = "attribute"
     UNUSED = "unused"
 
+    def __repr__(self) -> str:
+        return repr(self.value)
+
 
 LISTS = (Role.FRIENDS, Role.APART, Role.TOGETHER)
 NAMES = (Role.NAME, Role.FIRST, Role.MIDDLE, Role.LAST)
