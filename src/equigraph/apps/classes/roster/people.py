@@ -66,12 +66,12 @@ def same(text: str) -> str:
 
 
 def first_name(name: str) -> str:
-    """Return the first name, or the whole where it has one word.
+    """Return the first name.
 
-    >>> first_name("Ada Roth"), first_name("Roth, Ada")
-    ('Ada', 'Ada')
+    >>> first_name("Ada Roth"), first_name("Roth, Ada"), first_name("Ada,")
+    ('Ada', 'Ada', 'Ada,')
     """
-    return name.rpartition(",")[2].split()[0]
+    return (name.rpartition(",")[2].split() or name.split())[0]
 
 
 def check_cells(sheet: Sheet, layout: SheetLayout) -> None:
