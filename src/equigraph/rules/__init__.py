@@ -4,11 +4,10 @@ from equigraph.rules.base import Rule
 from equigraph.rules.check import Violation, Words, violations
 from equigraph.rules.compile import CompiledRules, compile_rules, keeps
 from equigraph.rules.conflict import Conflict, Settlement, find_conflict, settle_rules
-from equigraph.rules.counts import AtLeast, AtMost
+from equigraph.rules.counts import AtLeast, AtMost, NotAlone, Shares
 from equigraph.rules.facts import Facts
 from equigraph.rules.fixed import Allowed, Fixed
 from equigraph.rules.friends import Friends
-from equigraph.rules.groups import NotAlone, Shares
 from equigraph.rules.most_friends import MostFriends, most_friends
 from equigraph.rules.node_sets import Apart, Together
 from equigraph.rules.rules import Rules

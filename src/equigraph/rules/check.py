@@ -91,7 +91,7 @@ class Violation:
     number, least, most : int or None
         What was counted, and the bounds on it.
     among : int or None
-        The number of nodes of the cluster, where bounds depend on it.
+        The number of nodes of the cluster, where a group of it was counted.
     """
 
     rule: Rule
@@ -131,20 +131,11 @@ class Placement:
         """Return the number of nodes of each cluster."""
         return Counter(self.labels)
 
-    def counts(self, attribute: str) -> Counter[tuple[str, str]]:
-        """Return the number of nodes of each cluster and value."""
-        pairs = zip(self.labels, self._values(attribute), strict=True)
-        return Counter((label, value) for label, value in pairs if value is not None)
-
-    def population(self, attribute: str) -> Counter[str]:
-        """Return the number of nodes of each value."""
-        return Counter(value for value in self._values(attribute) if value is not None)
-
-    def _values(self, attribute: str) -> list[str | None]:
-        """Return the value of each node as text, None where it has none."""
+    def counts(self, attribute: str) -> Counter[tuple[str, str | None]]:
+        """Return the number of nodes of each cluster and value; those without a value do not count."""
         values = self.facts.values(attribute)
-        pairs = zip(texts(values), is_missing(values), strict=True)
-        return [None if missing else text for text, missing in pairs]
+        nodes = zip(self.labels, texts(values), is_missing(values), strict=True)
+        return Counter((label, value) for label, value, missing in nodes if not missing)
 
 
 def violations(

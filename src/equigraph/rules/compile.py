@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from equigraph._utils.text import count
-from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.exceptions import InfeasibleError
 from equigraph.rules.facts import Facts
 
 if TYPE_CHECKING:
@@ -59,14 +59,6 @@ class Arrays:
     def n(self) -> int:
         """Number of nodes."""
         return self.facts.graph.n_nodes
-
-    def check_cluster(self, where: str, cluster: int) -> None:
-        """Raise if there is no cluster of a number."""
-        if cluster >= self.n_clusters:
-            raise ParameterError(
-                f"Rules: {where} is cluster {cluster}, and there are {count(self.n_clusters, 'cluster')}: expected "
-                f"0 to {self.n_clusters - 1}."
-            )
 
     def column(self, name: tuple[str, ...], nodes: Sequence[int] | Integers) -> CountColumn:
         """Return the column of a name, with these nodes added to it."""

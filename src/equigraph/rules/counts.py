@@ -1,38 +1,102 @@
-"""The rules about how many nodes of a group, or of a list, every cluster has at least or at most."""
+"""The rules that count: how many nodes of a group, or of a list, a cluster may have."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
+from equigraph._utils.parameters import Real
 from equigraph._utils.text import listed
 from equigraph.exceptions import ParameterError
-from equigraph.rules.base import Rule, entries, is_list, name, names, whole
-from equigraph.rules.check import Placement, Violation, Words
-from equigraph.rules.compile import Arrays, CountColumn
+from equigraph.rules.base import DictRule, Rule, entries, is_list, name, names, number, whole
+from equigraph.rules.check import Pair, Placement, Violation, Words
+from equigraph.rules.compile import Arrays
 
 _GROUP, _LIST = '{"gender": {"girl": 3}}', '[(["Ann", "Bob", "Cem"], 2)]'
+Tally = Counter[tuple[str, str | None]]
 
 
 class _Counted(Rule):
-    """A bound on the nodes of a group, or of a list of nodes where the attribute is None."""
+    """A bound on how many nodes of each group of an attribute a cluster has."""
 
     attribute: str | None
+
+    @abstractmethod
+    def pair(self, number: int, share: Fraction, size: int) -> Pair:
+        """Return the least and the most of a group that a cluster may have.
+
+        The cluster has so many of the group, and so many nodes; the share is that of the group among all nodes.
+        """
+
+    @abstractmethod
+    def expected(self, violation: Violation) -> str:
+        """Say what would be right."""
+
+    def whom(self, group: Hashable) -> str:
+        """Say who is counted."""
+        return f"{self.attribute} {group!r}"
+
+    def tally(self, placement: Placement) -> tuple[Tally, list[str | None]]:
+        """Return the number of nodes of each cluster and group, and the groups that count."""
+        tally = placement.counts(str(self.attribute))
+        return tally, sorted({group for _, group in tally}, key=str)
+
+    def violations(self, placement: Placement) -> Iterator[Violation]:
+        """Return every cluster with too many or too few of a group."""
+        tally, groups = self.tally(placement)
+        sizes, totals = placement.sizes(), Counter[str | None]()
+        for (_, group), found in tally.items():
+            totals[group] += found
+        for cluster in placement.clusters:
+            for group in groups:
+                found, size = tally[cluster, group], sizes[cluster]
+                share = Fraction(totals[group], len(placement.labels))
+                least, most = self.pair(found, share, size)
+                if (least is not None and found < least) or (most is not None and found > most):
+                    yield Violation(self, (cluster,), (), group, found, least, most, size)
+
+    def describe_violation(self, violation: Violation, words: Words) -> str:
+        """Say how many a cluster has."""
+        (cluster,) = map(words.subject, violation.clusters)
+        return (
+            f"{cluster} has {violation.number} of {self.whom(violation.group)}"
+            f"{self.among(violation, words)}: expected {self.expected(violation)}."
+        )
+
+    def among(self, violation: Violation, words: Words) -> str:
+        """Say of how many, with a leading space, where the bounds depend on it."""
+        return ""
+
+
+class _Bounded(_Counted):
+    """A bound on the nodes of one group, or of a list of nodes where the attribute is None."""
+
     value: Hashable
     nodes: tuple[Hashable, ...]
 
     @property
     @abstractmethod
-    def number(self) -> int:
-        """The bound."""
+    def bounds(self) -> Pair:
+        """The least and the most, one of which is None."""
 
     @property
-    def bound(self) -> str:
-        """The bound in words."""
+    def number(self) -> int:
+        """The bound."""
+        return next(bound for bound in self.bounds if bound is not None)
+
+    def pair(self, number: int, share: Fraction, size: int) -> Pair:
+        """Return the bounds."""
+        return self.bounds
+
+    def expected(self, violation: Violation | None = None) -> str:
+        """Say the bound."""
         return f"{self.keyword.replace('_', ' ')} {self.number}"
 
     @classmethod
@@ -40,22 +104,17 @@ class _Counted(Rule):
         """Read a dict of attributes to dicts of groups to numbers, or a list of those and of (nodes, number)."""
         make: Callable[..., Rule] = cls  # the fields of both kinds are in the same order
         for part in value if is_list(value) else [value]:
-            if is_list(part):
-                if len(part) != 2 or not is_list(part[0]):
-                    raise ParameterError(
-                        f"Rules: {cls.keyword} must look like {_GROUP} or {_LIST}; got {part!r} in it."
-                    )
-                nodes = names(cls.keyword, part[0])
-                yield make(None, None, whole(cls.keyword, part[1]), nodes)
+            if is_list(part) and len(part) == 2 and is_list(part[0]):
+                yield make(None, None, whole(cls.keyword, part[1]), names(cls.keyword, part[0]))
                 continue
             if not isinstance(part, Mapping):
                 raise ParameterError(
-                    f"Rules: {cls.keyword} must look like {_GROUP} or {_LIST}; got {value!r}."
+                    f"Rules: {cls.keyword} must look like {_GROUP} or {_LIST}; got {part!r}."
                 )
             for attribute, groups in part.items():
-                for group, number in entries(cls.keyword, groups, _GROUP):
+                for group, given in entries(cls.keyword, groups, _GROUP):
                     where = f"{cls.keyword}[{attribute!r}][{group!r}]"
-                    yield make(str(attribute), name(cls.keyword, group), whole(where, number))
+                    yield make(str(attribute), name(cls.keyword, group), whole(where, given))
 
     @classmethod
     def argument(cls, rules: Sequence[Any]) -> Any:
@@ -69,50 +128,39 @@ class _Counted(Rule):
 
     def describe(self) -> str:
         """Say the rule in words."""
-        return f"{self.bound} of {self._whom(self.value)} in every cluster"
+        return f"{self.expected()} of {self.whom(self.value)} in every cluster"
 
-    def _whom(self, group: Hashable) -> str:
-        return listed(self.nodes) if self.attribute is None else f"{self.attribute} {group!r}"
+    def whom(self, group: Hashable) -> str:
+        """Say who is counted."""
+        return listed(self.nodes) if self.attribute is None else super().whom(group)
 
     def sentence(self, words: Words) -> str:
         """Say the rule in a sentence."""
         if self.attribute is None:
-            return f"Every {words.cluster} has {self.bound} of {listed(self.nodes)}."
-        limit = self.bound.removesuffix(str(self.number))
-        return (
-            f"Every {words.cluster} has {limit}{words.count(self.number)} with {self.attribute} {self.value}."
-        )
+            return f"Every {words.cluster} has {self.expected()} of {listed(self.nodes)}."
+        return f"Every {words.cluster} has {words.range(self.bounds)} with {self.attribute} {self.value}."
 
-    def violations(self, placement: Placement) -> Iterator[Violation]:
-        """Return every cluster with too many or too few."""
+    def tally(self, placement: Placement) -> tuple[Tally, list[str | None]]:
+        """Return the number of nodes of each cluster and group, and the one group that counts."""
         if self.attribute is None:
-            places = list(map(placement.of, self.nodes))
-            group, counts = None, {cluster: places.count(cluster) for cluster in placement.clusters}
+            return Counter((placement.of(node), None) for node in self.nodes), [None]
+        return placement.counts(self.attribute), [placement.facts.group(self.attribute, self.value)]
+
+    def compile(self, arrays: Arrays) -> None:
+        """Draw the bounds on a count closer."""
+        if self.attribute is None:
+            column = arrays.column(("nodes", repr(self.nodes)), list(map(arrays.facts.node, self.nodes)))
         else:
-            group, table = placement.facts.group(self.attribute, self.value), placement.counts(self.attribute)
-            counts = {cluster: table[cluster, group] for cluster in placement.clusters}
-        for cluster, number in counts.items():
-            if not self.holds(number):
-                yield Violation(self, (cluster,), group=group, number=number)
-
-    @abstractmethod
-    def holds(self, number: int) -> bool:
-        """Return whether a cluster may have so many."""
-
-    def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say how many a cluster has."""
-        (cluster,) = map(words.subject, violation.clusters)
-        return f"{cluster} has {violation.number} of {self._whom(violation.group)}: expected {self.bound}."
-
-    def column(self, arrays: Arrays) -> CountColumn:
-        """Return the nodes that are counted."""
-        if self.attribute is not None:
-            return arrays.group(self.attribute, arrays.facts.group(self.attribute, self.value))
-        return arrays.column(("nodes", repr(self.nodes)), [arrays.facts.node(node) for node in self.nodes])
+            column = arrays.group(self.attribute, arrays.facts.group(self.attribute, self.value))
+        least, most = self.bounds
+        if least is not None:
+            column.least = np.maximum(column.least, least)
+        if most is not None:
+            column.most = np.minimum(column.most, most)
 
 
 @dataclass(frozen=True)
-class AtLeast(_Counted):
+class AtLeast(_Bounded):
     """Every cluster has at least so many nodes of a group, or of a list of nodes."""
 
     keyword: ClassVar[str] = "at_least"
@@ -122,22 +170,13 @@ class AtLeast(_Counted):
     nodes: tuple[Hashable, ...] = ()
 
     @property
-    def number(self) -> int:
-        """The bound."""
-        return self.least
-
-    def holds(self, number: int) -> bool:
-        """Return whether a cluster may have so many."""
-        return number >= self.least
-
-    def compile(self, arrays: Arrays) -> None:
-        """Raise the least count."""
-        column = self.column(arrays)
-        column.least = np.maximum(column.least, self.least)
+    def bounds(self) -> Pair:
+        """The least."""
+        return self.least, None
 
 
 @dataclass(frozen=True)
-class AtMost(_Counted):
+class AtMost(_Bounded):
     """Every cluster has at most so many nodes of a group, or of a list of nodes."""
 
     keyword: ClassVar[str] = "at_most"
@@ -147,15 +186,99 @@ class AtMost(_Counted):
     nodes: tuple[Hashable, ...] = ()
 
     @property
-    def number(self) -> int:
-        """The bound."""
-        return self.most
+    def bounds(self) -> Pair:
+        """The most."""
+        return None, self.most
 
-    def holds(self, number: int) -> bool:
-        """Return whether a cluster may have so many."""
-        return number <= self.most
+
+@dataclass(frozen=True)
+class NotAlone(DictRule, _Counted):
+    """Of each group of an attribute a cluster has none or at least so many."""
+
+    keyword: ClassVar[str] = "not_alone"
+    example: ClassVar[str] = '{"gender": 2}'
+    single: ClassVar[bool] = True
+    attribute: str
+    least: int
+
+    @classmethod
+    def read(cls, where: str, value: Any) -> int:
+        """Return the least number."""
+        return whole(where, value, low=2)
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"of each {self.attribute} none or at least {self.least} in a cluster"
+
+    def sentence(self, words: Words) -> str:
+        """Say the rule in a sentence."""
+        return f"Of each {self.attribute} a {words.cluster} has nobody, or at least {self.least}."
+
+    def pair(self, number: int, share: Fraction, size: int) -> Pair:
+        """Return the least, unless there are none."""
+        return self.least if number else 0, None
+
+    def expected(self, violation: Violation) -> str:
+        """Say the least number."""
+        return f"none or at least {self.least}"
 
     def compile(self, arrays: Arrays) -> None:
-        """Lower the greatest count."""
-        column = self.column(arrays)
-        column.most = np.minimum(column.most, self.most)
+        """Raise the least count other than 0."""
+        for column in arrays.groups(self.attribute):
+            column.alone = max(column.alone, self.least)
+
+
+@dataclass(frozen=True)
+class Shares(DictRule, _Counted):
+    """The share of every group in every cluster is near its share in the population."""
+
+    keyword: ClassVar[str] = "shares"
+    example: ClassVar[str] = '{"gender": 0.1}'
+    single: ClassVar[bool] = True
+    attribute: str
+    within: float
+
+    @property
+    def tolerance(self) -> Fraction:
+        """The number as it is written: .1 is a tenth, not the nearest binary fraction."""
+        return Fraction(repr(self.within))
+
+    @property
+    def _points(self) -> str:
+        return f"{float(100 * self.tolerance):g} points"
+
+    @classmethod
+    def read(cls, where: str, value: Any) -> float:
+        """Return a number from 0 to 1."""
+        return float(number(where, value, Real(low=0, high=1)))
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return (
+            f"the share of each {self.attribute} within {self._points} of the population's in every cluster"
+        )
+
+    def sentence(self, words: Words) -> str:
+        """Say the rule in a sentence."""
+        return f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all."
+
+    def pair(self, number: int, share: Fraction, size: int) -> Pair:
+        """Return the share that is the farthest on either side, in whole nodes."""
+        least = math.floor((share - self.tolerance) * size)
+        return max(least, 0), min(math.ceil((share + self.tolerance) * size), size)
+
+    def among(self, violation: Violation, words: Words) -> str:
+        """Say how many nodes the cluster has."""
+        return f" among {words.count(violation.among or 0)}"
+
+    def expected(self, violation: Violation) -> str:
+        """Say both bounds."""
+        least, most = violation.least, violation.most
+        return str(least) if least == most else f"{least} to {most}"
+
+    def compile(self, arrays: Arrays) -> None:
+        """Draw the bounds on shares closer."""
+        for column in arrays.groups(self.attribute):
+            share = Fraction(len(column.nodes), arrays.n)
+            column.low = max(column.low, share - self.tolerance)
+            column.high = min(column.high, share + self.tolerance)

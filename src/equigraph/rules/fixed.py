@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from equigraph._utils.text import count
 from equigraph.exceptions import ParameterError
 from equigraph.rules.base import DictRule, is_list, whole
 from equigraph.rules.check import NODES, Placement, Violation, Words
@@ -48,7 +49,12 @@ class _Placed(DictRule):
 
     def _place_in(self, arrays: Arrays) -> int:
         """Return the place of the node, if there are such clusters."""
-        arrays.check_cluster(f"{self.keyword}[{self.node!r}]", max(self.named_clusters))
+        last, k = max(self.named_clusters), arrays.n_clusters
+        if last >= k:
+            raise ParameterError(
+                f"Rules: {self.keyword}[{self.node!r}] is cluster {last}, and there are {count(k, 'cluster')}: "
+                f"expected 0 to {k - 1}."
+            )
         return arrays.facts.node(self.node)
 
 

@@ -22,9 +22,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from equigraph.rules.compile import CompiledRules, Integers, entries_of
 
-# The hint: how often units are dealt out, what a link is worth that nobody needs against one that somebody needs, and
-# from which size on, in even sizes, a cluster counts as full.
-_PASSES, _COHESION, _FULL = 8, 0.3, 1.15
+# The hint: how often units are dealt out, and from which size on, in even sizes, a cluster counts as full.
+_PASSES, _FULL = 4, 1.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,53 +227,34 @@ def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers
     kept already, it finds the first in a hundredth of the time. The hint decides nothing else.
 
     Units are dealt out one after another, neighbours after neighbours, several times over; each goes where most of
-    its links are, above all those that somebody still needs, as long as there is room. Units without a name have -1.
+    its links are, as long as there is room. Units without a name have -1.
     """
-    k, n, unit_size = compiled.n_clusters, compiled.n_nodes, compiled.unit_size
-    friends = _unit_friends(compiled)
-    askers = friends.T.tocsr()
-    order = reverse_cuthill_mckee(friends + askers, symmetric_mode=True)
-    needed = np.zeros(compiled.n_units)
-    np.maximum.at(needed, compiled.unit[np.arange(compiled.needed.size) % n], compiled.needed)
-    # How many links each unit in a cluster still has to keep; negative: more than it has to.
-    lacks, sizes = np.zeros(compiled.n_units), np.zeros(k)
-    cluster = np.full(compiled.n_units, -1, dtype=np.int64)
-    for unit in order[named[order]].tolist() * (_PASSES if compiled.needed.any() else 1):
-        asking, weights = entries_of(askers, unit)
+    k, unit_size, links = compiled.n_clusters, compiled.unit_size, _unit_links(compiled)
+    order = reverse_cuthill_mckee(links, symmetric_mode=True)
+    sizes, cluster = np.zeros(k), np.full(compiled.n_units, -1, dtype=np.int64)
+    for unit in order[named[order]].tolist() * (_PASSES if links.nnz else 1):
         if cluster[unit] >= 0:
-            left = cluster[asking] == cluster[unit]
-            lacks[asking[left]] += weights[left]
             sizes[cluster[unit]] -= unit_size[unit]
-            cluster[unit] = -1
-        kept = _by_cluster(cluster, k, *entries_of(friends, unit))
-        served = _by_cluster(cluster, k, asking, np.minimum(weights, np.maximum(lacks[asking], 0)))
-        gain = np.minimum(kept, needed[unit]) + served + _COHESION * kept
+        friends, weights = entries_of(links, unit)
+        placed = cluster[friends] >= 0
+        kept = np.bincount(cluster[friends[placed]], weights[placed], k)
         # Little room is a small drawback, no room a large one.
-        room = sizes * k / n
-        score = gain - 0.2 * room - 10 * np.maximum(room - _FULL, 0)
+        room = sizes * k / compiled.n_nodes
+        score = kept - 0.2 * room - 10 * np.maximum(room - _FULL, 0)
         enemies = cluster[entries_of(compiled.apart, unit)[0]]
         score[enemies[enemies >= 0]] -= np.inf
-        best = int(np.argmax(score)) if compiled.fixed[unit] < 0 else int(compiled.fixed[unit])
-        joined = cluster[asking] == best
-        lacks[asking[joined]] -= weights[joined]
-        lacks[unit] = needed[unit] - kept[best]
-        sizes[best] += unit_size[unit]
-        cluster[unit] = best
+        cluster[unit] = np.argmax(score) if compiled.fixed[unit] < 0 else compiled.fixed[unit]
+        sizes[cluster[unit]] += unit_size[unit]
     return cluster
 
 
-def _by_cluster(cluster: Integers, k: int, units: NDArray, weights: NDArray) -> NDArray:
-    """Return the sum of the weights of some units in each cluster; those in no cluster do not count."""
-    placed = cluster[units] >= 0
-    return np.bincount(cluster[units[placed]], weights[placed], k)
-
-
-def _unit_friends(compiled: CompiledRules) -> sparse.csr_matrix:
-    """Return how many friends the nodes of each unit have in each other unit, if any rule asks for friends."""
+def _unit_links(compiled: CompiledRules) -> sparse.csr_matrix:
+    """Return how many links join every two units, in either direction, if any rule asks for friends."""
     shape = (compiled.n_units, compiled.n_units)
     if not compiled.needed.any():
         return sparse.csr_matrix(shape)
     links = compiled.links.tocoo()
     one, other = compiled.unit[links.row % compiled.n_nodes], compiled.unit[links.col]
     between = one != other
-    return sparse.csr_matrix((np.ones(int(between.sum())), (one[between], other[between])), shape=shape)
+    found = sparse.csr_matrix((np.ones(int(between.sum())), (one[between], other[between])), shape=shape)
+    return found + found.T.tocsr()

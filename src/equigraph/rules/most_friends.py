@@ -24,7 +24,7 @@ from equigraph.rules.compile import CompiledRules, compile_rules, keeps, kept_li
 from equigraph.rules.conflict import settle_rules
 from equigraph.rules.facts import Facts
 from equigraph.rules.friends import Friends
-from equigraph.rules.model import Program, alike, make_program
+from equigraph.rules.model import alike, make_program
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import checked_labels, solve_program
 
@@ -118,9 +118,9 @@ def most_friends(
     known = None if start is None else checked_labels("start", start, compiled)
     if known is None or not keeps(compiled, known):
         known = settle_rules(rules, facts, n_clusters=n_clusters).labels
-    question = _FriendsSolver(compiled, links, node_limit)
-    one, fewest = question.ask(np.minimum(most, 1), known)
-    best, proven = question.ask(most, one, int(np.minimum(kept_links(links, one), 1)[most > 0].sum()))
+    one, fewest = _more_friends(compiled, links, np.minimum(most, 1), known, node_limit)
+    with_one = int(np.minimum(kept_links(links, one), 1)[most > 0].sum())
+    best, proven = _more_friends(compiled, links, most, one, node_limit, with_one)
     kept = np.minimum(kept_links(links, best), most)
     names = facts.graph.node_names.tolist()
     fewer = {names[facts.node(name)]: number for name, number in friends.but}
@@ -133,49 +133,45 @@ def most_friends(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _FriendsSolver:
-    """Asks the solver for labels that keep rules and have most friends together."""
+def _more_friends(
+    compiled: CompiledRules,
+    links: sparse.csr_array,
+    most: NDArray,
+    known: NDArray,
+    node_limit: int,
+    with_one: int = 0,
+) -> tuple[NDArray, bool]:
+    """Return labels with most friends, up to so many for each node, and whether that is proven.
 
-    compiled: CompiledRules
-    links: sparse.csr_array
-    node_limit: int
-
-    def ask(self, most: NDArray, known: NDArray, with_one: int = 0) -> tuple[NDArray, bool]:
-        """Return labels with most friends, up to so many for each node, and whether that is proven.
-
-        They are the known labels unless the solver finds better ones. At least ``with_one`` nodes have a friend.
-        """
-        total = int(np.minimum(kept_links(self.links, known), most).sum())
-        if total == most.sum():
-            return known, True
-        answer = solve_program(self._program(most, total + 1, with_one), self.compiled, self.node_limit)
-        if answer.labels is None:
-            return known, answer.status == "impossible"
-        return answer.labels, answer.fewest
-
-    def _program(self, most: NDArray, least: int, with_one: int) -> Program:
-        compiled, asks = self.compiled, np.flatnonzero(most)
-        rows = self.links[asks].tocoo()
-        named = np.zeros(compiled.n_units, dtype=bool)
-        named[compiled.unit[asks]] = named[compiled.unit[rows.col]] = True
-        classes = alike(compiled, None, named)
-        class_of = classes.of_unit[compiled.unit]
-        shape = (asks.size, classes.sizes.size)
-        friends = sparse.coo_array((np.ones(rows.nnz), (rows.row, class_of[rows.col])), shape=shape)
-        # t, or u where only one friend is asked for; and u beside t, so that no more nodes are without a friend.
-        blocks = [(most[asks], least)]
-        if with_one:
-            blocks.append((np.ones(asks.size, dtype=np.int64), with_one))
-        program = make_program(compiled, classes, more=np.concatenate([number for number, _ in blocks]))
-        first = at = len(program.cost) - len(blocks) * asks.size
-        one = sparse.eye_array(asks.size)
-        for number, needed in blocks:
-            own = sparse.coo_array((number, (np.arange(asks.size), class_of[asks])), shape=shape)
-            program.add({at: one, 0: -own}, -np.inf, 0)
-            program.add({at: one, 0: -friends}, -np.inf, 0)
-            program.add({at: np.ones((1, asks.size))}, needed, np.inf, np.ones((1, compiled.n_clusters)))
-            at += asks.size
-        program.cost[first : first + asks.size] = -1.0
-        program.minimise = True
-        return program
+    They are the known labels unless the solver finds better ones. At least ``with_one`` nodes have a friend.
+    """
+    total = int(np.minimum(kept_links(links, known), most).sum())
+    if total == most.sum():
+        return known, True
+    asks = np.flatnonzero(most)
+    rows = links[asks].tocoo()
+    named = np.zeros(compiled.n_units, dtype=bool)
+    named[compiled.unit[asks]] = named[compiled.unit[rows.col]] = True
+    classes = alike(compiled, None, named)
+    class_of = classes.of_unit[compiled.unit]
+    shape = (asks.size, classes.sizes.size)
+    friends = sparse.coo_array((np.ones(rows.nnz), (rows.row, class_of[rows.col])), shape=shape)
+    # t, or u where only one friend is asked for; and u beside t, so that no more nodes are without a friend.
+    blocks = [(most[asks], total + 1)]
+    if with_one:
+        blocks.append((np.ones(asks.size, dtype=np.int64), with_one))
+    program = make_program(compiled, classes, more=np.concatenate([number for number, _ in blocks]))
+    first = at = len(program.cost) - len(blocks) * asks.size
+    one = sparse.eye_array(asks.size)
+    for number, needed in blocks:
+        own = sparse.coo_array((number, (np.arange(asks.size), class_of[asks])), shape=shape)
+        program.add({at: one, 0: -own}, -np.inf, 0)
+        program.add({at: one, 0: -friends}, -np.inf, 0)
+        program.add({at: np.ones((1, asks.size))}, needed, np.inf, np.ones((1, compiled.n_clusters)))
+        at += asks.size
+    program.cost[first : first + asks.size] = -1.0
+    program.minimise = True
+    answer = solve_program(program, compiled, node_limit)
+    if answer.labels is None:
+        return known, answer.status == "impossible"
+    return answer.labels, answer.fewest

@@ -1,6 +1,6 @@
 """The rules that clusters keep, as one value in the order in which they were given, and the registry of their kinds.
 
-A new kind is a class in a file, its argument in `RuleArguments` and its name in `KINDS`.
+A new kind is a class in a file, its name in `KINDS`, and its argument in the docstring of `Rules`.
 """
 
 from __future__ import annotations
@@ -9,56 +9,25 @@ import inspect
 import json
 import os
 import tomllib
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, get_type_hints
+from typing import Any
 
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import ParameterError
 from equigraph.rules.base import Rule, in_words
-from equigraph.rules.check import Pair, violations
-from equigraph.rules.counts import AtLeast, AtMost
+from equigraph.rules.check import violations
+from equigraph.rules.counts import AtLeast, AtMost, NotAlone, Shares
 from equigraph.rules.fixed import Allowed, Fixed
 from equigraph.rules.friends import Friends
-from equigraph.rules.groups import NotAlone, Shares
 from equigraph.rules.node_sets import Apart, Together
 from equigraph.rules.sizes import Sizes
 
-Listed = Sequence[tuple[Sequence[Hashable], int]]
-
-
-class RuleArguments(TypedDict, total=False):
-    """The keyword arguments of `Rules`."""
-
-    together: Sequence[Sequence[Hashable]] | None
-    apart: Sequence[Sequence[Hashable]] | None
-    fixed: Mapping[Any, int] | None
-    allowed: Mapping[Any, Sequence[int]] | None
-    sizes: Pair | Sequence[Pair] | None
-    friends: int | Mapping[str, Any] | None
-    at_least: Mapping[str, Mapping[Any, int]] | Listed | None
-    at_most: Mapping[str, Mapping[Any, int]] | Listed | None
-    not_alone: Mapping[str, int] | None
-    shares: Mapping[str, float] | None
-
-
-_ALL = (Together, Apart, Fixed, Allowed, Sizes, Friends, AtLeast, AtMost, NotAlone, Shares)
-KINDS: dict[str, type[Rule]] = {kind.keyword: kind for kind in _ALL}
-
-
-def _parse(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """Return the single rules of keyword arguments, in their order; None stands for no rule."""
-    items: list[Rule] = []
-    for keyword, value in arguments.items():
-        if keyword not in KINDS:
-            raise ParameterError(
-                f"Rules: there is no rule {keyword!r}{did_you_mean(keyword, KINDS)}: "
-                f"expected {', '.join(KINDS)}."
-            )
-        if value is not None:
-            items.extend(KINDS[keyword].parse(value))
-    return tuple(items)
+KINDS: dict[str, type[Rule]] = {
+    kind.keyword: kind
+    for kind in (Together, Apart, Fixed, Allowed, Sizes, Friends, AtLeast, AtMost, NotAlone, Shares)
+}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -119,9 +88,17 @@ class Rules:
 
     items: tuple[Rule, ...]
 
-    def __init__(self, **rules: Unpack[RuleArguments]) -> None:
-        # Named parameters would forget the order in which the rules were given.
-        object.__setattr__(self, "items", _parse(rules))
+    def __init__(self, **rules: Any) -> None:
+        # Named parameters would forget the order in which the rules were given; None stands for no rule.
+        items: list[Rule] = []
+        for keyword, value in rules.items():
+            if keyword not in KINDS:
+                raise ParameterError(
+                    f"Rules: there is no rule {keyword!r}{did_you_mean(keyword, KINDS)}: "
+                    f"expected {', '.join(KINDS)}."
+                )
+            items += [] if value is None else KINDS[keyword].parse(value)
+        object.__setattr__(self, "items", tuple(items))
 
     @classmethod
     def of(cls, items: Iterable[Rule]) -> Rules:
@@ -135,7 +112,7 @@ class Rules:
         """Return rules from a dict with the keyword arguments as keys."""
         if not isinstance(content, Mapping):
             raise ParameterError(f"Rules: expected a dict of rules, not a {type(content).__name__}.")
-        return cls.of(_parse(content))
+        return cls(**{str(keyword): value for keyword, value in content.items()})
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Rules:
@@ -240,10 +217,7 @@ class Rules:
 
 
 Rules.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in get_type_hints(RuleArguments).items()
-    ]
+    [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None) for keyword in KINDS]
 )
 
 
