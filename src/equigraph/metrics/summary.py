@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -225,90 +225,74 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """The largest clusters, and small groups together; the totals are those of all clusters."""
-
-    clusters: list[Any]
-    groups: list[str]  # the last may be all others
-    counts: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    ungrouped: NDArray[np.int64]
-    n_ungrouped: int  # in all clusters
-    n_hidden: int  # clusters that are not shown
-    hidden_nodes: int
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Nodes of each cluster that is shown."""
-        return self.counts.sum(axis=1) + self.ungrouped
-
-
-def capped(
-    clusters: list[Any],
-    groups: list[Any],
-    counts: NDArray[np.int64],
-    ungrouped: NDArray[np.int64],
-    *,
-    n_clusters: int = MAX_CLUSTERS,
-    n_groups: int = MAX_GROUPS,
-) -> Shown:
-    """Return at most so many clusters, the largest, and at most so many groups, of which the last may be all others."""
-    totals, names = counts.sum(axis=0), [str(name) for name in groups]
-    sizes = counts.sum(axis=1) + ungrouped
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_clusters])
-    if len(names) > n_groups:
-        order = np.argsort(-totals, kind="stable")
-        first, rest = np.sort(order[: n_groups - 1]), order[n_groups - 1 :]
-        names = [*(names[i] for i in first), f"{rest.size:,} other groups"]
-        counts = np.column_stack((counts[:, first], counts[:, rest].sum(axis=1)))
-        totals = counts.sum(axis=0)
-    return Shown(
-        [clusters[i] for i in kept.tolist()],
-        names,
-        counts[kept],
-        totals,
-        ungrouped[kept],
-        int(ungrouped.sum()),
-        len(clusters) - kept.size,
-        int(sizes.sum() - sizes[kept].sum()),
-    )
-
-
-@dataclass(frozen=True, eq=False)
 class Composition:
     """Who is in which cluster; printing it gives a table.
 
     Attributes
     ----------
-    clusters : ndarray of shape (n_clusters,)
+    clusters : array-like of shape (n_clusters,)
         Label of each non-empty cluster, sorted.
-    groups : ndarray of shape (n_groups,)
+    groups : array-like of shape (n_groups,)
         Name of each group, sorted.
     counts : ndarray of int, shape (n_clusters, n_groups)
         Nodes of each group in each cluster.
-    shares : ndarray of shape (n_clusters, n_groups)
-        Share of each group among the nodes of each cluster that have one; rows sum to 1, or are 0 where none has.
-    population : ndarray of shape (n_groups,)
-        Share of each group among all nodes that have one.
     ungrouped : ndarray of int, shape (n_clusters,)
         Nodes without a group in each cluster.
+    totals : ndarray of int, shape (n_groups,)
+        Nodes of each group in all clusters, also in those that are left out.
+    n_ungrouped : int
+        Nodes without a group in all clusters, also in those that are left out.
+    n_hidden : int
+        Number of clusters that are left out.
     """
 
-    clusters: NDArray[Any]
-    groups: NDArray[Any]
+    clusters: Any
+    groups: Any
     counts: NDArray[np.int64]
-    shares: NDArray[np.float64]
-    population: NDArray[np.float64]
     ungrouped: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    n_ungrouped: int
+    n_hidden: int = 0
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of each group among the nodes of each cluster that have one; rows sum to 1, or are 0 for none."""
+        return self.counts / np.maximum(self.counts.sum(axis=1), 1)[:, None]
+
+    @property
+    def population(self) -> NDArray[np.float64]:
+        """Share of each group among all nodes that have one."""
+        return self.totals / self.totals.sum()
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of nodes of each cluster, with a group or without."""
         return self.counts.sum(axis=1) + self.ungrouped
 
-    def capped(self) -> Shown:
-        """Return what fits a page: the 50 largest clusters, and 12 groups, of which the last may be all others."""
-        return capped(self.clusters.tolist(), self.groups.tolist(), self.counts, self.ungrouped)
+    @property
+    def hidden_nodes(self) -> int:
+        """Number of nodes in clusters that are left out."""
+        return int(self.totals.sum() + self.n_ungrouped - self.sizes.sum())
+
+    def capped(self, n_clusters: int = MAX_CLUSTERS, n_groups: int = MAX_GROUPS) -> Composition:
+        """Return at most so many clusters, the largest, and so many groups, of which the last may be all others."""
+        kept = np.sort(np.argsort(-self.sizes, kind="stable")[:n_clusters])
+        names, counts, totals = [str(name) for name in self.groups], self.counts, self.totals
+        if len(names) > n_groups:
+            order = np.argsort(-totals, kind="stable")
+            first, rest = np.sort(order[: n_groups - 1]), order[n_groups - 1 :]
+            names = [*(names[i] for i in first), f"{rest.size:,} other groups"]
+            counts = np.column_stack((counts[:, first], counts[:, rest].sum(axis=1)))
+            totals = np.append(totals[first], totals[rest].sum())
+        return replace(
+            self,
+            clusters=[self.clusters[i] for i in kept.tolist()],
+            groups=names,
+            counts=counts[kept],
+            ungrouped=self.ungrouped[kept],
+            totals=totals,
+            n_hidden=self.n_hidden + self.sizes.size - kept.size,
+        )
 
     def __str__(self) -> str:
         shown = self.capped()
@@ -360,13 +344,12 @@ def composition(labels: ArrayLike, *, sensitive_features: Any) -> Any:
     attributes, tables = make_tables(labels, sensitive_features)
     made = {}
     for name, table in zip(attributes.names, tables, strict=True):
-        members = table.counts.sum(axis=1)
         made[name] = Composition(
             clusters=table.labels.values,
             groups=table.groups.names,
             counts=table.counts,
-            shares=table.counts / np.maximum(members, 1)[:, None],
-            population=table.groups.shares,
-            ungrouped=table.labels.sizes - members,
+            ungrouped=table.labels.sizes - table.counts.sum(axis=1),
+            totals=table.groups.sizes,
+            n_ungrouped=table.groups.n_ungrouped,
         )
     return made if attributes.are_several else made[attributes.names[0]]

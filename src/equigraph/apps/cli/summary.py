@@ -88,11 +88,12 @@ def print_composition(result: Any) -> None:
 
 
 def _print_groups(result: Any, groups: Any) -> None:
-    from equigraph.metrics.summary import capped
+    from equigraph.metrics import Composition
 
     names, counts = group_counts(result, groups)
-    rest = result.sizes - counts.sum(axis=1)
-    shown = capped(list(range(result.n_clusters)), names, counts, rest, n_groups=fitting(_WIDEST))
+    rest, clusters = result.sizes - counts.sum(axis=1), range(result.n_clusters)
+    what = Composition(clusters, names, counts, rest, counts.sum(axis=0), int(rest.sum()))
+    shown = what.capped(n_groups=fitting(_WIDEST))
     heads = ["cluster", "nodes", *(clipped(name, _WIDEST) for name in shown.groups)]
     columns = [shown.clusters, shown.sizes.tolist(), *shown.counts.T.tolist()]
     whole = ["all", int(result.sizes.sum()), *shown.totals.tolist()]

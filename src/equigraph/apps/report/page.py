@@ -23,7 +23,7 @@ from equigraph.apps.report.findings import Findings, method_of, of_curve, of_res
 from equigraph.apps.report.wording import number, percent
 from equigraph.base import interaction_of
 from equigraph.exceptions import MissingDependencyError
-from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS, Composition, Shown, score_name
+from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS, Composition, score_name
 from equigraph.plotting.clusters import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors, group_colors, text_color
 from equigraph.results.result import ClusteringResult
@@ -181,7 +181,7 @@ def _composition(what: Composition, attribute: str | None) -> dict[str, Any]:
 
 
 def _bar(
-    label: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Shown, borders: Any
+    label: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Composition, borders: Any
 ) -> dict[str, Any]:
     """Return the groups of one cluster, or of all nodes: as a bar, and as numbers."""
     size = int(counts.sum())
