@@ -8,7 +8,7 @@ only, so there are n_groups * n_clusters values to compute.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,30 +94,6 @@ def representation_violation(
     return np.concatenate(found)
 
 
-@overload
-def individual_balance_score(
-    labels: Any,
-    *,
-    sensitive_features: ArrayLike | Groups | None = ...,
-    representation: Any = ...,
-    self_pairs: bool = ...,
-    normalize: bool = ...,
-    per_node: Literal[False] = ...,
-) -> float: ...
-
-
-@overload
-def individual_balance_score(
-    labels: Any,
-    *,
-    sensitive_features: ArrayLike | Groups | None = ...,
-    representation: Any = ...,
-    self_pairs: bool = ...,
-    normalize: bool = ...,
-    per_node: Literal[True],
-) -> NDArray[np.float64]: ...
-
-
 def individual_balance_score(
     labels: Any,
     *,
@@ -126,7 +102,7 @@ def individual_balance_score(
     self_pairs: bool = False,
     normalize: bool = False,
     per_node: bool = False,
-) -> float | NDArray[np.float64]:
+) -> Any:
     """Return the individual balance rho.
 
     ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean

@@ -237,28 +237,19 @@ def _jaccard(
     adjacency: sparse.csr_array, first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Jaccard similarity of the closed neighbourhoods of pairs, without a product of A with itself."""
-    n, indptr = adjacency.shape[0], adjacency.indptr.astype(np.int64)
-    degrees = np.diff(indptr)
-    # In a canonical CSR the keys row * n + column are sorted: membership is a binary search. The last is of no entry.
-    keys = np.append(np.repeat(np.arange(n, dtype=np.int64) * n, degrees) + adjacency.indices, n * n)
-    swap = degrees[first] > degrees[second]
-    small, large = np.where(swap, second, first), np.where(swap, first, second).astype(np.int64)
-    common = np.empty(first.size, dtype=np.int64)
-    for start, stop in row_blocks(np.append(0, np.cumsum(degrees[small] + 1)), _BLOCK_ENTRIES):
-        lengths = degrees[small[start:stop]]
-        owner = np.repeat(np.arange(stop - start), lengths)
-        within = np.arange(owner.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        neighbours = adjacency.indices[indptr[small[start:stop]][owner] + within]
-        found = _contains(keys, large[start:stop][owner] * n + neighbours)
-        common[start:stop] = np.bincount(owner[found], minlength=stop - start)
-    # Closed neighbourhoods of joined nodes also share both ends.
-    common += np.where(first == second, 1, 2 * _contains(keys, large * n + small))
-    return common / (degrees[first] + degrees[second] + 2 - common)
-
-
-def _contains(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of the wanted values are among the sorted keys, of which the last is larger than all of them."""
-    return keys[np.searchsorted(keys, wanted)] == wanted
+    n, sizes = adjacency.shape[0], np.diff(adjacency.indptr).astype(np.int64) + 1
+    links = sparse.csr_array(
+        (np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape
+    )
+    closed = (links + sparse.eye_array(n, format="csr")).tocsr()
+    swap = sizes[first] > sizes[second]
+    small, large = np.where(swap, second, first), np.where(swap, first, second)
+    common = np.empty(first.size)
+    for start, stop in row_blocks(np.append(0, np.cumsum(sizes[small])), _BLOCK_ENTRIES):
+        pair, neighbour = closed[small[start:stop]].tocoo().coords
+        shared = closed[large[start:stop][pair], neighbour]
+        common[start:stop] = np.bincount(pair, weights=np.asarray(shared).ravel(), minlength=stop - start)
+    return common / (sizes[first] + sizes[second] - common)
 
 
 def _check_pairs(pairs: ArrayLike, n_nodes: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
