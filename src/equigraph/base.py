@@ -406,28 +406,18 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return tags
 
 
-def mean_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
-    r"""Return the mean weight of the pairs between every two clusters.
+def interaction_of(graph: Graph | BlockGraph, labels: NDArray, n_clusters: int) -> sparse.csr_array:
+    r"""Return the mean weight of the pairs between every two clusters, in the unit of the graph's weights.
 
     For one-hot H this is the W that minimises :math:`\|A - H W H^\top\|`; rows of empty clusters are 0.
     """
-    return sparse_interaction(adjacency, labels, n_clusters).toarray()
-
-
-def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters: int) -> sparse.csr_array:
-    """Return what `mean_interaction` says, where there may be as many clusters as nodes."""
-    onehot = indicator(labels.astype(np.intp), n_clusters)
-    weight = (onehot.T @ (adjacency @ onehot)).tocoo()
-    rows, columns = weight.coords
-    sizes = np.bincount(labels, minlength=n_clusters)
-    mean = weight.data / (sizes[rows].astype(np.float64) * sizes[columns])
-    return sparse.csr_array((mean, (rows, columns)), shape=weight.shape)
-
-
-def interaction_of(graph: Graph | BlockGraph, labels: NDArray, n_clusters: int) -> sparse.csr_array:
-    """Return what `sparse_interaction` says for a graph, in the unit of its weights."""
     assert isinstance(graph, Graph)
-    return sparse_interaction(graph.unit_adjacency, labels, n_clusters) * graph.unit
+    onehot = indicator(labels.astype(np.intp), n_clusters)
+    weight = (onehot.T @ (graph.unit_adjacency @ onehot)).tocoo()
+    rows, columns = weight.coords
+    sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    mean = weight.data / (sizes[rows] * sizes[columns])
+    return sparse.csr_array((mean, (rows, columns)), shape=weight.shape) * graph.unit
 
 
 def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:

@@ -42,11 +42,11 @@ def as_result(graph, labels, **changes):
     """Return any labels as a result."""
     from dataclasses import replace
 
-    from equigraph.base import mean_interaction
+    from equigraph.base import interaction_of
     from equigraph.graph.groups.sums import indicator
 
     k = int(labels.max()) + 1
     made = eg.cluster(graph, method="random", n_clusters=2, random_state=0)
     scores = eg.metrics.evaluate(graph, labels)
     parts = {"labels": labels, "membership": indicator(labels, k).toarray(), "scores": scores}
-    return replace(made, **parts, interaction=mean_interaction(graph.adjacency, labels, k), **changes)
+    return replace(made, **parts, interaction=interaction_of(graph, labels, k).toarray(), **changes)
