@@ -11,7 +11,7 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,38 +41,35 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Integer(Constraint):
-    """A whole number of at least ``low``."""
-
-    low: int = 0
-
-    def _accepts(self, value: Any) -> bool:
-        is_integer = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
-        return is_integer and value >= self.low
-
-    def _describe(self) -> str:
-        return f"a whole number of at least {self.low}"
-
-
-@dataclass(frozen=True)
 class Real(Constraint):
     """A finite number in [low, high]; ``low`` itself can be left out."""
 
     low: float = -math.inf
     high: float = math.inf
     open_low: bool = False
+    kind: ClassVar[Any] = numbers.Real
 
     def _accepts(self, value: Any) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+        if not isinstance(value, self.kind) or isinstance(value, (bool, np.bool_)):
             return False
-        number = float(value)
-        above = number > self.low if self.open_low else number >= self.low
-        return math.isfinite(number) and above and number <= self.high
+        above = value > self.low if self.open_low else value >= self.low
+        return bool(above and value <= self.high and -math.inf < value < math.inf)
 
     def _describe(self) -> str:
         left = "(" if self.open_low else "["
         right = ")" if math.isinf(self.high) else "]"
         return f"a finite number in {left}{self.low:g}, {self.high:g}{right}"
+
+
+@dataclass(frozen=True)
+class Integer(Real):
+    """A whole number of at least ``low``."""
+
+    low: int = 0
+    kind: ClassVar[Any] = numbers.Integral
+
+    def _describe(self) -> str:
+        return f"a whole number of at least {self.low}"
 
 
 @dataclass(frozen=True)
