@@ -19,11 +19,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from equigraph._utils.callbacks import Notifier, Progress, ProgressLog, TimeLimit, interrupt_stops
-from equigraph._utils.numbering import size_order
 from equigraph._utils.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph._utils.randomness import as_seed
 from equigraph._utils.records import frame_of
-from equigraph._utils.sizes import proposed_bounds, small_clusters, small_words
+from equigraph._utils.sizes import proposed_bounds, size_order, small_clusters, small_words
 from equigraph._utils.text import GIVE_GROUPS, NO_GROUPS, count
 from equigraph.exceptions import (
     EmptyClusterWarning,

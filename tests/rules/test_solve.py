@@ -29,8 +29,7 @@ from equigraph.rules import (
     solve,
     violations,
 )
-from equigraph.rules.propagate import propagated
-from equigraph.rules.solve import is_refuted
+from equigraph.rules.solve import is_refuted, propagated
 
 
 def ask(instance, rules=None, **more):

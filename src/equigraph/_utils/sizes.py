@@ -1,4 +1,4 @@
-"""Clusters of one or two nodes that nobody asked for."""
+"""Clusters by size: their numbers, largest first, and those of one or two nodes that nobody asked for."""
 
 from __future__ import annotations
 
@@ -51,3 +51,17 @@ def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
 def proposed_bounds(n_nodes: int, n_clusters: int) -> tuple[int, None]:
     """Return bounds that keep clusters from being so small: at least half of the mean."""
     return max(SMALL + 1, n_nodes // (2 * n_clusters)), None
+
+
+def size_order(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
+    """Return the clusters by size, largest first, ties by their first node; empty ones last."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    first = np.full(n_clusters, labels.size)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    return np.lexsort((first, -sizes))
+
+
+def number_by_size(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
+    """Return the same clusters numbered in the order of `size_order`."""
+    labels = np.asarray(labels, dtype=np.intp)
+    return np.argsort(size_order(labels, n_clusters))[labels]

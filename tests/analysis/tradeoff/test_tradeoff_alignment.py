@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph._utils.numbering import number_by_size
+from equigraph._utils.sizes import number_by_size
 from equigraph.analysis.tradeoff import align_labels
 from equigraph.analysis.tradeoff.alignment import align_all
 from equigraph.analysis.tradeoff.runs import best_restart, typical_restart

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.numbering import number_by_size
+from equigraph._utils.sizes import number_by_size
 from equigraph.graph.groups import contingency_table
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from equigraph._utils.callbacks import Notifier, Watched
-from equigraph._utils.numbering import number_by_size
+from equigraph._utils.sizes import number_by_size
 from equigraph._utils.text import one_line
 from equigraph.analysis.tradeoff.alignment import align_all, align_labels
 from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, index_of

@@ -211,7 +211,7 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
 
     import numpy as np
 
-    from equigraph._utils.numbering import number_by_size
+    from equigraph._utils.sizes import number_by_size
     from equigraph.community import FairPartition
     from equigraph.community.start import placed_nodes
     from equigraph.graph.groups.encode import unique_values
