@@ -17,20 +17,15 @@ def _symmetric(upper):
     return upper + upper.T
 
 
-def _edges(n, edges, weights=None):
+def _edges(n, edges):
     upper = np.zeros((n, n))
-    for index, (i, j) in enumerate(edges):
-        upper[i, j] = 1.0 if weights is None else weights[index]
+    upper[tuple(np.transpose(edges))] = 1
     return _symmetric(upper)
 
 
 def _cliques(*sizes):
-    n = sum(sizes)
-    out, start = np.zeros((n, n)), 0
-    for size in sizes:
-        out[start : start + size, start : start + size] = 1 - np.eye(size)
-        start += size
-    return out
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return (owner[:, None] == owner) - np.eye(owner.size)
 
 
 def _cases():
@@ -45,9 +40,7 @@ def _cases():
     yield Case("disconnected", _cliques(4, 5, 6), np.arange(15) % 2, 3)
     yield Case("star", _edges(10, [(0, i) for i in range(1, 10)]), np.arange(10) % 2, 2)
     yield Case("clique", _cliques(8), np.arange(8) % 2, 2)
-    bipartite = np.zeros((10, 10))
-    bipartite[:4, 4:] = 1
-    yield Case("bipartite", bipartite + bipartite.T, np.arange(10) % 3 == 0, 2)
+    yield Case("bipartite", _edges(10, list(np.ndindex(4, 6)) + np.array([0, 4])), np.arange(10) % 3 == 0, 2)
     yield Case("two nodes per group", _cliques(4, 4), np.repeat([0, 1, 2, 3], 2), 2)
 
     isolated = np.zeros((14, 14))

@@ -1,7 +1,5 @@
 """Pipelines, searches, data sets and node attributes as scikit-learn's users expect them."""
 
-import sys
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import equigraph as eg
-from equigraph.exceptions import GraphError, GroupsError, MissingDependencyError, ParameterError
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.metrics import ClusteringScorer
 from tests.optional import optional
 
@@ -105,16 +103,6 @@ def test_memberships_as_a_frame(kind):
     assert np.allclose(frame.to_numpy(), plain)
     with pytest.raises(ParameterError, match="expected 'default', 'pandas' or 'polars'"):
         model.set_output(transform="excel")
-
-
-def test_a_package_without_an_extra_is_named_itself(monkeypatch):
-    monkeypatch.setitem(sys.modules, "polars", None)
-    room = eg.datasets.make_classroom()
-    result = eg.cluster(room, method="random", n_clusters=2, random_state=0)
-    model = eg.NMTF(2, random_state=0).set_output(transform="polars")
-    for attempt in (lambda: result.to_frame("polars"), lambda: model.fit_transform(room)):
-        with pytest.raises(MissingDependencyError, match=r"pip install polars\.$"):
-            attempt()
 
 
 def test_a_number_of_clusters_is_asked_for_where_it_is_needed():

@@ -1,14 +1,12 @@
 """Rules as arrays: what they hold, and that shares in small fractions are the shares that were asked for."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks._rule_instances import random_instance
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.rules import Rules, compile_rules
 from equigraph.rules.compile import above, below
@@ -88,25 +86,3 @@ def test_small_fractions_round_alike(x, limit):
     for size in range(1, limit + 1):
         assert math.floor(low * size) == math.floor(x * size)
         assert math.ceil(high * size) == math.ceil(x * size)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_arrays_count_as_loops_do(seed):
-    instance = random_instance(seed)
-    compiled = compile_rules(instance.rules, instance.graph, instance.groups, instance.n_clusters)
-    for column, (_, attribute, value) in enumerate(compiled.columns):
-        holders = dict.fromkeys(range(compiled.n_units), 0)
-        for node, unit in enumerate(compiled.unit.tolist()):
-            holders[unit] += instance.groups[attribute][node] == value
-        assert compiled.counts[:, [column]].toarray()[:, 0].tolist() == list(holders.values())
-    within = instance.rules.to_dict().get("shares", {})
-    for column, (_, attribute, value) in enumerate(compiled.columns):
-        if attribute not in within:
-            continue
-        share = Fraction(int((instance.groups[attribute] == value).sum()), compiled.n_nodes)
-        (a, b), (c, d) = compiled.share_low[column], compiled.share_high[column]
-        for size in range(1, compiled.n_nodes + 1):
-            low = math.floor((share - Fraction(str(within[attribute]))) * size)
-            high = math.ceil((share + Fraction(str(within[attribute]))) * size)
-            assert a * size // b == max(low, 0)
-            assert -(-c * size // d) == min(high, size)
