@@ -48,6 +48,10 @@ class Rule(ABC):
     def argument(cls, rules: Sequence[Any]) -> Any:
         """Return the keyword argument that makes these rules, of plain values as JSON has them."""
 
+    def fields(self) -> dict[str, Any]:
+        """Return what the rule says besides the nodes that it names, for a page that has its own words for it."""
+        return {name: value for name, value in vars(self).items() if name not in ("node", "nodes")}
+
     @abstractmethod
     def describe(self) -> str:
         """Say the rule in words."""

@@ -84,6 +84,11 @@ class Friends(Rule):
             found.append(entries if len(entries) > 1 else rule.least)
         return found[0] if len(found) == 1 else found
 
+    def fields(self) -> dict[str, Any]:
+        """Return the number, whether it is about friends that nodes asked for, and who needs fewer."""
+        fewer = [[str(who), number] for who, number in self.but]
+        return {"least": self.least, "own": self.of is not None, "fewer": fewer}
+
     def describe(self) -> str:
         """Say the rule in words."""
         whom = "linked to them" if self.of is None else "they asked for"

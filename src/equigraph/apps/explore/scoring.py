@@ -14,7 +14,7 @@ from equigraph.apps.explore.steps import Step
 from equigraph.graph.groups import contingency_table
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.quality import _modularity
-from equigraph.rules import Friends, Rule, Violation, Words, violations
+from equigraph.rules import Rule, Violation, Words, violations
 
 
 def scores(people: BoardPeople, step: Step) -> dict[str, Any]:
@@ -74,11 +74,13 @@ def group_words(clusters: Sequence[str]) -> Words:
 
 def rule_facts(people: BoardPeople, rule: Rule, clusters: Sequence[str]) -> dict[str, Any]:
     """Return a rule in numbers and names, for a page that has its own words for it."""
-    fields = {name: value for name, value in vars(rule).items() if name not in ("node", "nodes", "but", "of")}
-    if isinstance(rule, Friends):
-        fields |= {"own": rule.of is not None, "fewer": [[str(who), number] for who, number in rule.but]}
     nodes = [people.facts.node(name) for name in rule.named_nodes]
-    return {"kind": rule.keyword, "people": nodes, "says": rule.sentence(group_words(clusters)), **fields}
+    return {
+        "kind": rule.keyword,
+        "people": nodes,
+        "says": rule.sentence(group_words(clusters)),
+        **rule.fields(),
+    }
 
 
 def reasons(people: BoardPeople, step: Step, who: int) -> dict[str, Any]:
