@@ -103,6 +103,7 @@ FRAMES = {
     "dict": dict,
     "dict of dicts": by_name,
     "pandas by name": lambda columns: pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]],
+    "names in a column": lambda columns: pd.DataFrame({"who": NAMES, **columns}).iloc[::-1],
 }
 
 
@@ -124,6 +125,15 @@ def test_the_attribute_of_the_graph_or_a_single_column():
     assert rules.check(path_graph(sensitive_features=GENDER), LABELS) == expected
     assert rules.check(path_graph(), LABELS, GENDER) == expected
     assert rules.check(path_graph(), LABELS, pd.Series(GENDER, name="gender")) == expected
+
+
+def test_columns_in_node_order_do_not_fit_an_edge_table():
+    edges = pd.DataFrame({"one": ["b", "c"], "other": ["a", "a"]})
+    rules = Rules(at_most={"gender": {"girl": 0}})
+    with pytest.raises(GroupsError, match="do not fit an edge list"):
+        rules.check(edges, {"a": 0, "b": 0, "c": 1}, {"gender": ["girl", "boy", "boy"]})
+    by_name = {"gender": {"b": "girl", "c": "boy", "a": "boy"}}
+    assert len(rules.check(edges, {"a": 0, "b": 1, "c": 1}, by_name)) == 1
 
 
 @pytest.mark.parametrize(

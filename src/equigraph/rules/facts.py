@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.graph import Graph, as_graph
+from equigraph.graph.attributes import Values, attach, take_groups, values_of_table
 from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.names import NodePlaces, name_text, texts
-from equigraph.graph.tables import is_table
+from equigraph.graph.tables import is_table, read_table
 
 
 class Facts:
@@ -27,6 +28,8 @@ class Facts:
     def __init__(self, graph: Any, sensitive_features: Any = None, missing: str = "error") -> None:
         self.graph: Graph = as_graph(graph)
         self._missing = missing
+        # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
+        self._order_known = self.graph.positional or isinstance(graph, Graph) or sensitive_features is None
         self._given = _columns(self.graph, sensitive_features)
         self._read: dict[str, NDArray[Any]] = {}
         self._codes: dict[str, tuple[list[str], NDArray[np.intp]]] = {}
@@ -51,8 +54,18 @@ class Facts:
             key: str | None = attribute if attribute in self._given or self._read else None
             if key not in self._given:
                 raise ParameterError(self._unknown(attribute))
-            self._read[attribute] = _read(self.graph, self._given[key], attribute, self._missing)
+            self._read[attribute] = self._in_order(self._given[key], attribute)
         return self._read[attribute]
+
+    def _in_order(self, column: Any, attribute: str) -> NDArray[Any]:
+        """Return a column in the order of the nodes."""
+        own = next((name for name, one in self.graph.features.items() if one is column), None)
+        groups = None if own is None or self.graph.attributes is None else self.graph.attributes[own]
+        missing = "ignore" if groups is not None and groups.n_ungrouped else self._missing
+        given = [column] if isinstance(column, Values) else take_groups(column, attribute, None, self.graph)
+        placed = attach(self.graph, given, missing=missing, unknown="error", order_known=self._order_known)
+        (values,) = placed.features.values()
+        return values
 
     def _unknown(self, attribute: str) -> str:
         names = [name for name in self._given if name is not None]
@@ -101,22 +114,7 @@ def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
             )
         return {str(name): column for name, column in given.items()}
     if is_table(given):
-        import narwhals.stable.v2 as nw
-
-        frame = nw.from_native(given)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        # Single-column tables rather than columns: pandas keeps the index by which nodes are matched.
-        return {str(name): frame.select(name).to_native() for name in frame.columns}
+        # One of its columns, or its index, may name the nodes.
+        return {one.attribute: one for one in values_of_table(read_table(given), (), None, graph, every=True)}
     name = getattr(given, "name", None)
     return {name if isinstance(name, str) else None: given}
-
-
-def _read(graph: Graph, column: Any, attribute: str, missing: str) -> NDArray[Any]:
-    own = next((name for name, one in graph.features.items() if one is column), None)
-    groups = None if own is None or graph.attributes is None else graph.attributes[own]
-    if groups is not None and groups.n_ungrouped:
-        missing = "ignore"
-    name = None if is_table(column) else attribute
-    (values,) = read_graph(graph, groups=column, attribute=name, missing=missing).features.values()
-    return values
