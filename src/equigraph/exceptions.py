@@ -25,10 +25,10 @@ def visible(text: str) -> str:
     return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
-def shown(message: str) -> str:
+def as_message(message: str) -> str:
     r"""Return a message as it is shown: what came from a file is visible, and too much of it is cut.
 
-    >>> shown("the name is \x1b[2J"), len(shown("x" * 50_000)) < 2_000
+    >>> as_message("the name is \x1b[2J"), len(as_message("x" * 50_000)) < 2_000
     ('the name is \\x1b[2J', True)
     """
     text = visible(message)
@@ -42,7 +42,7 @@ class EquigraphError(Exception):
     """Base class of every error that equigraph raises on purpose."""
 
     def __init__(self, message: str = "", *rest: object) -> None:
-        super().__init__(shown(str(message)), *rest)
+        super().__init__(as_message(str(message)), *rest)
 
 
 class InputError(EquigraphError, ValueError):
@@ -153,7 +153,7 @@ def warn(message: str, category: type[Warning]) -> None:
         "sklearn",
     ):
         level, frame = level + 1, frame.f_back
-    warnings.warn(category(shown(message)), stacklevel=level)
+    warnings.warn(category(as_message(message)), stacklevel=level)
 
 
 def reason(error: BaseException) -> str:

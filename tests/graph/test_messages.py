@@ -12,7 +12,7 @@ from equigraph.exceptions import (
     MissingDependencyError,
     OutputError,
     SelfLoopWarning,
-    shown,
+    as_message,
     warn,
 )
 from equigraph.graph import read_graph
@@ -30,7 +30,7 @@ def test_messages_are_visible_and_cut(error):
     assert said.startswith("a\\x1b[2Jb\\u202e")
     assert said.endswith("expected something else.")
     assert len(said) < 1_600
-    assert str(pickle.loads(pickle.dumps(error(said)))) == said == shown(said)
+    assert str(pickle.loads(pickle.dumps(error(said)))) == said == as_message(said)
     with pytest.warns(SelfLoopWarning, match=r"^\\x07$"):
         warn("\x07", SelfLoopWarning)
 

@@ -25,11 +25,11 @@ def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> E
     )
 
 
-def visible(value: Any) -> Any:
+def drawable(value: Any) -> Any:
     """Return a value as a page can show it: without control characters, unless it is markup."""
     return value if isinstance(value, Markup) else shown(value)
 
 
 def render(package: str, **values: Any) -> str:
     """Return the page of a package: its template ``page.html`` with values."""
-    return environment(package, finalize=visible).get_template("page.html").render(**values).lstrip()
+    return environment(package, finalize=drawable).get_template("page.html").render(**values).lstrip()

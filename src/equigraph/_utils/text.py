@@ -7,10 +7,6 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from equigraph.exceptions import visible
-
-__all__ = ["count", "counted", "did_you_mean", "latex", "listed", "one_line", "shown", "visible"]
-
 _LATEX = {
     "\\": r"\textbackslash{}",
     "±": r"$\pm$",

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 import click
 
-from equigraph._utils.text import did_you_mean, visible
+from equigraph._utils.text import did_you_mean
 from equigraph._utils.version import __version__
-from equigraph.exceptions import EquigraphError, InputError
+from equigraph.exceptions import EquigraphError, InputError, visible
 
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `output.Stop`.
 FAILED, BAD_INPUT = 1, 2

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from equigraph._utils.text import one_line, visible
+from equigraph._utils.text import one_line
+from equigraph.exceptions import visible
 
 _WORDS = 16  # letters that a column of words has at least
 _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
