@@ -28,6 +28,7 @@ def path_graph(**more):
 
 
 UNEVEN = [0, 0, 0, 0, 0, 1]
+GIVEN, ALONE = {"gender": GENDER}, Rules(not_alone={"gender": 2})
 
 
 @pytest.mark.parametrize(
@@ -52,8 +53,8 @@ UNEVEN = [0, 0, 0, 0, 0, 1]
         (Rules(at_least={"gender": {"girl": 1}}), LABELS, []),
         (Rules(at_least={"gender": {"girl": 2}}), UNEVEN, ["1 has 0 of gender 'girl': expected at least 2."]),
         (Rules(at_most={"gender": {"boy": 2}, "needs": {"yes": 1}}), UNEVEN, ["'boy': expected at most 2."]),
-        (Rules(not_alone={"gender": 2}), [0, 0, 0, 0, 1, 1], []),
-        (Rules(not_alone={"gender": 2}), LABELS, ["'girl': expected none or at least 2."] * 2),
+        (ALONE, [0, 0, 0, 0, 1, 1], []),
+        (ALONE, LABELS, ["'girl': expected none or at least 2."] * 2),
         (Rules(shares={"gender": 0}), LABELS, []),
         (Rules(shares={"gender": 0.1}), [0, 1, 1, 0, 1, 1], ["among 2 nodes: expected 1 to 2.", "0 to 1."]),
     ],
@@ -118,8 +119,8 @@ def test_several_attributes_from_anything(kind):
 
 
 def test_the_attribute_of_the_graph_or_a_single_column():
-    rules = Rules(not_alone={"gender": 2})
-    expected = rules.check(path_graph(), LABELS, {"gender": GENDER})
+    rules = ALONE
+    expected = rules.check(path_graph(), LABELS, GIVEN)
     assert len(expected) == 2
     assert rules.check(path_graph(sensitive_features=GENDER, attribute="gender"), LABELS) == expected
     assert rules.check(path_graph(sensitive_features=GENDER), LABELS) == expected
@@ -137,27 +138,54 @@ def test_columns_in_node_order_do_not_fit_an_edge_table():
 
 
 @pytest.mark.parametrize(
-    ("rules", "groups", "message"),
+    ("rules", "groups", "labels", "error", "message"),
     [
-        (Rules(apart=[("Ada", "ben")]), None, r"name 'ben', which is not a node .*did you mean 'Ben'"),
         (
-            Rules(fixed={"Zacharias": 0}),
+            Rules(apart=[("Ada", "ben")]),
             None,
-            "'Zacharias', which is not a node of the graph: expected a name",
+            LABELS,
+            ParameterError,
+            r"'ben', which is not .*did you mean 'Ben'",
         ),
-        (Rules(not_alone={"gneder": 2}), {"gender": GENDER}, r"'gneder' \(did you mean 'gender'\?\)"),
-        (Rules(not_alone={"gender": 2}), None, "attribute 'gender', and no attribute has a name"),
-        (Rules(at_least={"gender": {"Girl": 1}}), {"gender": GENDER}, "no node has .*did you mean 'girl'"),
+        (
+            Rules(fixed={"Zoe": 0}),
+            None,
+            LABELS,
+            ParameterError,
+            "'Zoe', which is not a node of the graph: expected",
+        ),
+        (
+            Rules(not_alone={"gneder": 2}),
+            GIVEN,
+            LABELS,
+            ParameterError,
+            r"'gneder' \(did you mean 'gender'\?\)",
+        ),
+        (ALONE, None, LABELS, ParameterError, "attribute 'gender', and no attribute has a name"),
+        (Rules(at_least={"gender": {"Girl": 1}}), GIVEN, LABELS, ParameterError, "no node has .*mean 'girl'"),
         (
             Rules(not_alone={"gender": 2, "needs": 2}),
             GENDER,
-            "attribute 'needs', and no attribute has a name",
+            LABELS,
+            ParameterError,
+            "attribute 'needs', and no",
         ),
+        (ALONE, {"gender": ["girl", "boy"]}, LABELS, GroupsError, "2 groups for 6 nodes"),
+        (
+            ALONE,
+            {"gender": ["girl", None, *GENDER[2:]]},
+            LABELS,
+            GroupsError,
+            "for 1 of 6 nodes, first 'Ben'",
+        ),
+        (ALONE, {"Ada": "girl"}, LABELS, GroupsError, "must be a dict of columns"),
+        (ALONE, GIVEN, [0, 1], ParameterError, "There are 2 labels for 6 nodes"),
+        (ALONE, GIVEN, [0, 1, None, 1, 1, 1], ParameterError, "1 of 6 labels are missing"),
     ],
 )
-def test_unknown_things_are_named(rules, groups, message):
-    with pytest.raises(ParameterError, match=message):
-        rules.check(path_graph(), LABELS, groups)
+def test_what_does_not_fit_is_named(rules, groups, labels, error, message):
+    with pytest.raises(error, match=message):
+        rules.check(path_graph(), labels, groups)
 
 
 def test_nodes_without_a_value_count_for_no_group():
@@ -173,33 +201,8 @@ def test_nodes_without_a_value_count_for_no_group():
                 for one in ("boy", "girl")
                 if sum(c == cluster and g == one for c, g in zip(labels, gender, strict=True)) == 1
             }
-            found = violations(Rules(not_alone={"gender": 2}).items, facts, labels, None, 2)
+            found = violations(ALONE, facts, labels, None, 2)
             assert {(one.clusters[0], one.group) for one in found} == alone
-
-
-@pytest.mark.parametrize(
-    ("labels", "gender", "error", "message"),
-    [
-        (LABELS, {"gender": ["girl", "boy"]}, GroupsError, "2 groups for 6 nodes"),
-        (
-            LABELS,
-            {"gender": ["girl", None, *GENDER[2:]]},
-            GroupsError,
-            "missing for 1 of 6 nodes, first 'Ben'",
-        ),
-        (LABELS, {"Ada": "girl"}, GroupsError, "must be a dict of columns"),
-        ([0, 1], {"gender": GENDER}, ParameterError, "There are 2 labels for 6 nodes"),
-        (
-            [0, 1, None, 1, 1, 1],
-            {"gender": GENDER},
-            ParameterError,
-            "1 of 6 labels are missing, first that of node",
-        ),
-    ],
-)
-def test_groups_and_labels_that_do_not_fit(labels, gender, error, message):
-    with pytest.raises(error, match=message):
-        Rules(not_alone={"gender": 2}).check(path_graph(), labels, gender)
 
 
 def test_shares_are_exact_where_floats_are_not():
