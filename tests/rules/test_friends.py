@@ -51,6 +51,7 @@ def test_values_and_words():
         ({"least": 1, "of": {"Ada": "Ben"}}, "must be a list of nodes"),
         ({"least": 1, "of": {"Ada": ["Ada"]}}, "must name others, all different"),
         ({"least": 1, "of": {"Ada": ["Ben", "Ben"]}}, "must name others, all different"),
+        ({"least": 1, "of": {7: [8, "8"]}}, "must name others, all different"),
     ],
 )
 def test_what_is_no_rule_is_refused(friends, message):

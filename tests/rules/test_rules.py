@@ -114,6 +114,7 @@ def test_none_is_no_rule_and_numpy_values_are_plain():
         ({"together": ("Ada", "Ben")}, r"together must be a list of tuples of nodes.*got \('Ada', 'Ben'\)"),
         ({"apart": [("Ada",)]}, r"apart needs at least two nodes.*got \('Ada',\)"),
         ({"apart": [("Ada", "Ada")]}, "apart needs at least two nodes in every tuple, all different"),
+        ({"apart": [(7, "7")]}, "all different"),
         ({"apart": [("Ada", None)]}, "apart names None"),
         ({"fixed": [("Ada", 0)]}, r'fixed must look like \{"Finn": 0\}'),
         ({"fixed": {"Ada": -1}}, r"fixed\['Ada'\] must be a whole number of at least 0; got -1"),

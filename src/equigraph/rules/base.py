@@ -10,6 +10,7 @@ import numpy as np
 
 from equigraph._utils.parameters import Constraint, Integer
 from equigraph.exceptions import ParameterError
+from equigraph.graph.names import name_text
 from equigraph.rules.check import Placement, Violation, Words
 from equigraph.rules.compile import Arrays
 
@@ -136,9 +137,9 @@ def name(keyword: str, value: Any) -> Hashable:
 
 
 def names(keyword: str, value: Any) -> tuple[Hashable, ...]:
-    """Return the names of at least two nodes, all different."""
+    """Return the names of at least two nodes, all different, also as texts."""
     found = tuple(name(keyword, node) for node in value)
-    if len(found) < 2 or len(set(found)) < len(found):
+    if len(found) < 2 or len(set(map(name_text, found))) < len(found):
         raise ParameterError(
             f"Rules: {keyword} needs at least two nodes in every tuple, all different; got {found!r}."
         )

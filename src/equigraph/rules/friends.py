@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
+from equigraph.graph.names import name_text
 from equigraph.rules.base import Rule, entries, is_list, name, whole
 from equigraph.rules.check import Placement, Violation, Words
 from equigraph.rules.compile import Arrays
@@ -170,7 +171,7 @@ def _asked(value: Any) -> Iterator[tuple[Hashable, tuple[Hashable, ...]]]:
         if not is_list(others):
             raise ParameterError(f"Rules: friends: of[{who!r}] must be a list of nodes; got {others!r}.")
         asked = tuple(name("friends", other) for other in others)
-        if len({who, *asked}) <= len(asked):
+        if len(set(map(name_text, (who, *asked)))) <= len(asked):
             raise ParameterError(
                 f"Rules: friends: of[{who!r}] must name others, all different; got {list(asked)!r}."
             )
