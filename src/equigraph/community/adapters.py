@@ -121,8 +121,19 @@ class Leiden(_Adapter):
         self.random_state = random_state
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
-        method = {"igraph": igraph_leiden, "networkit": networkit_leiden, "leidenalg": leidenalg_leiden}
-        return method[self.backend](adjacency, seed, self.resolution, self.n_iterations)
+        if self.backend == "networkit":
+            rounds = 100 if self.n_iterations < 0 else self.n_iterations
+            return _networkit(adjacency, seed, "ParallelLeiden", iterations=rounds, gamma=self.resolution)
+        options: dict[str, Any] = {"n_iterations": self.n_iterations}
+        with _igraph(adjacency, seed) as (graph, options["weights"]):
+            if self.backend == "igraph":
+                options.update(objective_function="modularity", resolution=self.resolution)
+                return np.asarray(graph.community_leiden(**options).membership)
+            leidenalg = require("leidenalg", extra="peers", purpose="Leiden(backend='leidenalg')")
+            # The library takes a C int.
+            options.update(resolution_parameter=self.resolution, seed=seed % (2**31 - 1))
+            kind = leidenalg.RBConfigurationVertexPartition
+            return np.asarray(leidenalg.find_partition(graph, kind, **options).membership)
 
 
 class Louvain(_Adapter):
@@ -185,55 +196,13 @@ class Louvain(_Adapter):
         self.random_state = random_state
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
-        method = igraph_louvain if self.backend == "igraph" else networkit_louvain
-        return method(adjacency, seed, self.resolution)
-
-
-def igraph_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
-    """Return the labels of igraph's Leiden."""
-    with _igraph(adjacency, seed) as (graph, weights):
-        found = graph.community_leiden(
-            objective_function="modularity", weights=weights, resolution=resolution, n_iterations=n_iterations
-        )
-    return np.asarray(found.membership)
-
-
-def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) -> NDArray:
-    """Return the labels of igraph's Louvain."""
-    with _igraph(adjacency, seed) as (graph, weights):
-        found = graph.community_multilevel(weights=weights, resolution=resolution)
-    return np.asarray(found.membership)
-
-
-def leidenalg_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
-    """Return the labels of leidenalg."""
-    leidenalg = require("leidenalg", extra="peers", purpose="Leiden(backend='leidenalg')")
-    with _igraph(adjacency, seed) as (graph, weights):
-        found = leidenalg.find_partition(
-            graph,
-            leidenalg.RBConfigurationVertexPartition,
-            weights=weights,
-            resolution_parameter=resolution,
-            n_iterations=n_iterations,
-            # The library takes a C int.
-            seed=seed % (2**31 - 1),
-        )
-    return np.asarray(found.membership)
-
-
-def networkit_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
-    """Return the labels of networkit's parallel Leiden, on one thread."""
-    rounds = 100 if n_iterations < 0 else n_iterations
-    with _networkit(adjacency, seed) as (community, graph):
-        method = community.ParallelLeiden(graph, iterations=rounds, gamma=resolution)
-        return np.asarray(method.run().getPartition().getVector(), dtype=np.int64)
-
-
-def networkit_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) -> NDArray:
-    """Return the labels of networkit's parallel Louvain with refinement, on one thread."""
-    with _networkit(adjacency, seed) as (community, graph):
-        method = community.PLM(graph, refine=True, gamma=resolution, par="none randomized")
-        return np.asarray(method.run().getPartition().getVector(), dtype=np.int64)
+        if self.backend == "networkit":
+            return _networkit(
+                adjacency, seed, "PLM", refine=True, gamma=self.resolution, par="none randomized"
+            )
+        with _igraph(adjacency, seed) as (graph, weights):
+            found = graph.community_multilevel(weights=weights, resolution=self.resolution)
+        return np.asarray(found.membership)
 
 
 @contextmanager
@@ -249,9 +218,8 @@ def _igraph(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, list[
         igraph.set_random_number_generator(random)
 
 
-@contextmanager
-def _networkit(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, Any]]:
-    """Give networkit's methods and graph, with a seed and one thread; the number of threads is put back."""
+def _networkit(adjacency: sparse.csr_array, seed: int, method: str, **options: Any) -> NDArray:
+    """Return the labels of a method of networkit, on one thread; the number of threads is put back."""
     networkit = require("networkit", extra="peers", purpose="This backend")
     # One triangle, or every edge would be there twice; 64-bit ids, or the constructor crashes.
     upper = sparse.triu(adjacency, k=1).tocoo()
@@ -262,6 +230,7 @@ def _networkit(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, An
     networkit.setSeed(seed, False)
     try:
         graph = networkit.GraphFromCoo((weights, ends), n=adjacency.shape[0], weighted=True, directed=False)
-        yield networkit.community, graph
+        found = getattr(networkit.community, method)(graph, **options).run()
+        return np.asarray(found.getPartition().getVector(), dtype=np.int64)
     finally:
         networkit.setNumberOfThreads(threads)

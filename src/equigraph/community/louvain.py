@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,25 +145,16 @@ class FairLouvain(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         given = problem.attributes
-        found = fair_louvain(
-            problem.adjacency,
-            None if given is None else given.codes,
-            weights=None if given is None else given.weights,
-            n_clusters=self.n_clusters,
-            fairness=self.fairness,
-            notion=self.notion,
-            resolution=self.resolution,
-            max_passes=self.max_passes,
-            seed=problem.seed,
-        )
-        attributes = {"objective_": found.objective, "n_iter_": found.n_cycles}
-        return Clustering(
-            labels=found.labels, attributes={"n_clusters_": int(found.labels.max()) + 1, **attributes}
-        )
+        options = {name: getattr(self, name) for name in ("n_clusters", "fairness", "notion", "max_passes")}
+        if given is not None:
+            options |= {"codes": given.codes, "weights": given.weights}
+        found = fair_louvain(problem.adjacency, resolution=self.resolution, seed=problem.seed, **options)
+        n_found = int(found.labels.max()) + 1
+        attributes = {"n_clusters_": n_found, "objective_": found.objective, "n_iter_": found.n_cycles}
+        return Clustering(labels=found.labels, attributes=attributes)
 
 
-@dataclass(frozen=True)
-class LouvainLabels:
+class LouvainLabels(NamedTuple):
     """Labels, their objective and parts of it, and the rounds it took."""
 
     labels: NDArray[np.int32]
@@ -177,24 +168,17 @@ def fair_louvain(
     adjacency: sparse.csr_array,
     codes: NDArray | None = None,
     *,
-    weights: NDArray | None = None,
     n_clusters: int | None = None,
-    fairness: float = 0.5,
-    notion: str | Notion = "normalized",
-    resolution: float = 1.0,
     max_passes: int = 100,
     seed: int = 0,
+    **options: Any,
 ) -> LouvainLabels:
-    """Implement `FairLouvain` on a validated adjacency and the group codes of each attribute (None: none)."""
-    objective, columns = make_objective(
-        codes,
-        n_nodes=adjacency.shape[0],
-        total=float(adjacency.sum(dtype=np.float64)),
-        fairness=fairness,
-        notion=notion,
-        resolution=resolution,
-        weights=weights,
-    )
+    """Implement `FairLouvain` on a validated adjacency and the group codes of each attribute (None: none).
+
+    Further options are those of `make_objective`.
+    """
+    total = float(adjacency.sum(dtype=np.float64))
+    objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=total, **options)
     level = first_level(adjacency, columns, objective.population.size)
     search = _Climber(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
     alone = np.arange(adjacency.shape[0], dtype=np.int32)

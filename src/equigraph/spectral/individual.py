@@ -15,7 +15,7 @@ from equigraph.base import Problem
 from equigraph.exceptions import EquigraphWarning, InfeasibleError, ParameterError, warn
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.spectral.embedding import check_dimensions, group_constraint, group_indicators
-from equigraph.spectral.methods import NORMALIZED, SpectralMethod
+from equigraph.spectral.methods import SpectralMethod
 from equigraph.spectral.solvers import lanczos
 
 # Up to this many different rows the rank of a representation graph is computed, by a dense matrix of that
@@ -100,7 +100,6 @@ class IndividualFairSC(SpectralMethod):
 
     _parameters: ClassVar[dict[str, Constraint]] = {
         **SpectralMethod._parameters,
-        "normalized": NORMALIZED,
         "representation": AnyOf(
             options=(Instance(methods=("tocsr",)), Instance(methods=("__array__",))),
             optional=True,

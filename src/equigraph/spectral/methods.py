@@ -17,8 +17,6 @@ from equigraph.graph.groups.placement import place_isolated
 from equigraph.spectral.embedding import constrained_embedding, group_constraint
 from equigraph.spectral.labels import kmeans_labels, unit_rows
 
-NORMALIZED = Boolean(help="Minimise the normalised cut instead of the ratio cut.")
-
 
 class SpectralMethod(GraphClusterer):
     """Embed the nodes with an edge under a constraint, run k-means, then place the other nodes."""
@@ -26,15 +24,27 @@ class SpectralMethod(GraphClusterer):
     _square_passes: ClassVar[int] = 30
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
+        "normalized": Boolean(help="Minimise the normalised cut instead of the ratio cut."),
         "row_normalize": Boolean(help="Scale the rows of the embedding to unit length before k-means."),
         "n_init": Integer(low=1, help="Number of starts of k-means; the best one counts."),
     }
     # Whether there is a constraint; a method without one also takes a graph with fewer linked nodes than clusters.
     _fair: ClassVar[bool] = True
-    n_clusters: int
-    normalized: bool = True
-    row_normalize: bool
-    n_init: int
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        normalized: bool = False,
+        row_normalize: bool = False,
+        n_init: int = 10,
+        random_state: RandomState = None,
+    ):
+        self.n_clusters = n_clusters
+        self.normalized = normalized
+        self.row_normalize = row_normalize
+        self.n_init = n_init
+        self.random_state = random_state
 
     def _fairness_wanted(self) -> bool:
         return self._fair
@@ -140,7 +150,6 @@ class SpectralClustering(SpectralMethod):
     """
 
     _fair: ClassVar[bool] = False
-    _parameters: ClassVar[dict[str, Constraint]] = {**SpectralMethod._parameters, "normalized": NORMALIZED}
 
     def __init__(
         self,
@@ -219,23 +228,6 @@ class FairSC(SpectralMethod):
     1.0
     """
 
-    _parameters: ClassVar[dict[str, Constraint]] = {**SpectralMethod._parameters, "normalized": NORMALIZED}
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        normalized: bool = False,
-        row_normalize: bool = False,
-        n_init: int = 10,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.normalized = normalized
-        self.row_normalize = row_normalize
-        self.n_init = n_init
-        self.random_state = random_state
-
 
 class ScalableFairSC(SpectralMethod):
     r"""Fair spectral clustering of large graphs by the normalised cut.
@@ -288,6 +280,12 @@ class ScalableFairSC(SpectralMethod):
     >>> eg.metrics.normalized_balance_score(labels, sensitive_features=data.sensitive_features) > 0.8
     True
     """
+
+    # This model is the normalised cut.
+    normalized = True
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        name: constraint for name, constraint in SpectralMethod._parameters.items() if name != "normalized"
+    }
 
     def __init__(
         self,

@@ -9,7 +9,6 @@ torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 from equigraph.community.neural.dmon import propagate  # noqa: E402
 from equigraph.community.neural.network import (  # noqa: E402
     Adam,
-    QuadraticForm,
     SymmetricProduct,
     assign,
     collapse_term,
@@ -73,11 +72,11 @@ def test_collapse_term_at_both_ends(k):
     assert float(collapse_term(one)) == pytest.approx(np.sqrt(k) - 1)
 
 
-@pytest.mark.parametrize("function", [SymmetricProduct, QuadraticForm])
-def test_gradients_by_finite_differences(function):
-    weights = torch_graph(weighted_graph(), **DOUBLE).weights
+def test_gradients_by_finite_differences():
+    graph = torch_graph(weighted_graph(), **DOUBLE)
     C = torch.from_numpy(soft(14, 3)).requires_grad_()
-    assert torch.autograd.gradcheck(lambda columns: function.apply(weights, columns), (C,))
+    assert torch.autograd.gradcheck(lambda columns: SymmetricProduct.apply(graph.weights, columns), (C,))
+    assert torch.autograd.gradcheck(lambda columns: soft_modularity(graph, columns), (C,))
 
 
 @pytest.fixture
