@@ -67,7 +67,7 @@ def test_a_flipped_byte_crashed_the_fit_or_changed_its_labels(folder, name):
             use(open_blocks(folder))
 
 
-@pytest.mark.parametrize("name", ["names.npy", "groups.npy"])
+@pytest.mark.parametrize("name", ["names.json", "groups.npy"])
 def test_a_flipped_byte_in_names_or_groups(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[-4] ^= 1
@@ -187,16 +187,18 @@ def test_long_names_and_groups_do_not_make_a_large_file(tmp_path):
     groups = [*("ab"[k % 2] for k in range(2999)), "c" * 100_000]
     graph = eg.Graph(adjacency, names, np.array(groups, dtype=object), "team")
     stored = write_blocks(graph, tmp_path / "b")
-    assert (tmp_path / "b" / "names.npy").stat().st_size < 200_000
+    assert (tmp_path / "b" / "names.json").stat().st_size < 200_000
     back = open_blocks(tmp_path / "b")
     assert back.node_names.tolist() == names
     assert back.sensitive_features.tolist() == groups
     assert back.fingerprint() == graph.fingerprint() == stored.fingerprint()
-    ends = np.load(tmp_path / "b" / "names-ends.npy")
-    ends[0] = 3  # within the bytes of a letter
-    change(tmp_path / "b", "names-ends.npy", ends)
-    with pytest.raises(GraphError, match=r"names\.npy holds no list of one value for each of 3,?000 nodes"):
-        open_blocks(tmp_path / "b")
+    for wrong in ('["a", "b"]', "[1, 2]", '{"a": 1}'):
+        (tmp_path / "b" / "names.json").write_text(wrong)
+        sign(tmp_path / "b", "names.json")
+        with pytest.raises(
+            GraphError, match=r"names\.json holds no list of one value for each of 3,?000 nodes"
+        ):
+            open_blocks(tmp_path / "b")
 
 
 def test_weights_of_an_edge_set_that_add_up_to_infinity(tmp_path):
@@ -205,7 +207,7 @@ def test_weights_of_an_edge_set_that_add_up_to_infinity(tmp_path):
     pq.write_table(pa.table(table), tmp_path / "e.parquet")
     with pytest.raises(GraphError, match="or their squares, add up to what float64 cannot hold"):
         write_edge_blocks(tmp_path / "e.parquet", tmp_path / "mean", duplicates="mean")
-    with pytest.raises(GraphError, match="between 0 and 1 add up to more than float64 holds"):
+    with pytest.raises(GraphError, match="add up to more than float64 holds"):
         write_edge_blocks(tmp_path / "e.parquet", tmp_path / "sum", duplicates="sum")
 
 

@@ -175,9 +175,14 @@ class BlockWriter:
         for name in ("n_entries", "squared_norm", "total"):
             self.meta[name] += facts[name]
 
-    def save(self, name: str, array: NDArray) -> None:
-        """Write a further array, such as the groups."""
-        self.meta["files"][name] = save_array(self.partial / name, array)
+    def save(self, name: str, values: NDArray | list[str]) -> None:
+        """Write a further array, such as the groups, or a list of texts."""
+        path = self.partial / name
+        if isinstance(values, np.ndarray):
+            self.meta["files"][name] = save_array(path, values)
+        else:
+            path.write_text(json.dumps(values), encoding="utf-8")
+            self.meta["files"][name] = file_facts(path)
 
     def copy(self, path: Path) -> None:
         """Copy a further file into the folder."""
@@ -295,17 +300,20 @@ def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
         ) from None
 
 
+def read_json(path: Path) -> Any:
+    """Read a JSON file of a folder of row blocks."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise GraphError(f"{path} cannot be read ({reason(error)}): write the blocks again.") from error
+
+
 def read_meta(folder: Path) -> dict[str, Any]:
     """Read the description of a folder, and check that it is one."""
     path = folder / META
-    try:
-        meta = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise GraphError(
-            f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one."
-        ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise GraphError(f"{path} cannot be read ({reason(error)}): write the blocks again.") from error
+    if not path.exists():
+        raise GraphError(f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one.")
+    meta = read_json(path)
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("version") != VERSION:
         raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")
     if meta.pop("checksum", None) != _digest(meta):

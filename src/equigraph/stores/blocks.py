@@ -1,16 +1,14 @@
 """Row blocks of a graph on disk: a folder of plain npy files that is opened, never read as a whole.
 
 A folder holds ``blocks.json`` and, for every block of consecutive rows, ``indptr-*.npy``, ``indices-*.npy`` and, unless
-all weights are equal, ``data-*.npy``; ``groups.npy`` and ``names.npy`` (of an edge set ``names.parquet``) where the
-graph has them.
+all weights are equal, ``data-*.npy``; ``groups`` and ``names`` where the graph has them: numbers as npy, text as JSON,
+and names of an edge set as parquet.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -40,6 +38,7 @@ from equigraph.stores.block_files import (
     check_file,
     entry_bytes,
     load_array,
+    read_json,
     read_meta,
     split_rows,
 )
@@ -389,62 +388,38 @@ def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | N
 
 
 def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
-    """Write names or groups; texts that do not share a width as their bytes, and where each of them ends."""
-    stored = text_array(texts(values)) if values.dtype.kind not in "iufbU" else values
-    if stored.dtype.kind != "O":
-        writer.save(f"{name}.npy", stored)
-        return
-    encoded = [text.encode("utf-8", "surrogatepass") for text in stored]
-    writer.save(f"{name}.npy", np.frombuffer(b"".join(encoded), dtype=np.uint8))
-    writer.save(f"{name}-ends.npy", np.cumsum([len(text) for text in encoded]))
+    """Write names or groups: numbers as an array, anything else as text, which numpy would give the longest's width."""
+    if values.dtype.kind in "iufb":
+        writer.save(f"{name}.npy", values)
+    else:
+        writer.save(f"{name}.json", texts(values))
 
 
 def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
     """Read what `_store` or the edges of named nodes wrote, or return None if there is nothing."""
-    kinds = (f"{name}.parquet", f"{name}.npy", f"{name}-ends.npy")
-    paths = [folder / kind for kind in kinds if kind in files]
-    if not paths:
+    kinds = (f"{name}.parquet", f"{name}.json", f"{name}.npy")
+    path = next((folder / kind for kind in kinds if kind in files), None)
+    if path is None:
         return None
     if check:
-        for path in paths:
-            check_file(path, files[path.name])
-    if paths[0].suffix == ".parquet":
+        check_file(path, files[path.name])
+    if path.suffix == ".parquet":
         from equigraph.stores.edge_names import names_array
 
-        values = names_array(paths[0])
+        values = names_array(path)
+    elif path.suffix == ".json":
+        listed = read_json(path)
+        is_text = isinstance(listed, list) and all(isinstance(text, str) for text in listed)
+        values = text_array(listed if is_text else [])
     else:
-        values, *ends = (load_array(path, mapped=False) for path in paths)
-        if ends:
-            values = _split_text(values, ends[0])
-    if values.shape != (n_nodes,) or not _are_values(values):
+        values = load_array(path, mapped=False)
+    if values.shape != (n_nodes,) or (path.suffix == ".npy" and values.dtype.kind not in "iufb"):
         raise GraphError(
-            f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
+            f"{path} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
         )
     return values
-
-
-def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:
-    """Return the texts whose bytes follow one another; none at all if they do not."""
-    if codes.dtype != np.uint8 or ends.dtype.kind != "i" or ends.ndim != 1:
-        return np.empty(0)
-    data = codes.tobytes()
-    try:
-        parts = (
-            data[low:high].decode("utf-8", "surrogatepass") for low, high in itertools.pairwise([0, *ends])
-        )
-        return text_array(parts)
-    except UnicodeDecodeError:
-        return np.empty(0)
-
-
-def _are_values(values: NDArray) -> bool:
-    """Return whether Python can make objects of an array: numbers, or text of characters that there are."""
-    if values.dtype.kind != "U":
-        return values.dtype.kind in "iufbO"
-    characters = np.ascontiguousarray(values).view(values.dtype.byteorder.replace("=", "") + "u4")
-    return not characters.size or int(characters.max()) <= sys.maxunicode
 
 
 def _state(paths: Sequence[Path]) -> tuple[int, ...]:

@@ -104,11 +104,12 @@ class DaskRows:
         self._client, self._graph = client, graph
         if isinstance(graph, BlockGraph):
             self._cuts = graph.cuts
-            entries = np.linspace(0, 1, graph.n_blocks + 1)
+            self._entries = np.linspace(0, 1, graph.n_blocks + 1)
         else:
-            self._cuts = tuple(_memory_cuts(graph))
-            entries = graph.indptr[list(self._cuts)]
-        self._entries = entries
+            each = entry_bytes(graph)
+            most = -(-(graph.nnz * each + 4 * graph.shape[0]) // _LEAST_BLOCKS) or 1
+            self._cuts = tuple(block_cuts(graph.indptr, each, block_bytes=min(BLOCK_BYTES, most)))
+            self._entries = graph.indptr[list(self._cuts)]
         self._actors: list[Any] = []
         self._addresses: list[str] = []
         self._saved: dict[str, NDArray] = {}
@@ -347,13 +348,6 @@ class DaskRows:
 
     def __repr__(self) -> str:
         return f"DaskRows({count(self.n_nodes, 'node')}, {count(self.n_workers, 'worker')})"
-
-
-def _memory_cuts(adjacency: sparse.csr_array) -> list[int]:
-    size = adjacency.nnz * entry_bytes(adjacency) + 4 * adjacency.shape[0]
-    return block_cuts(
-        adjacency.indptr, entry_bytes(adjacency), block_bytes=min(BLOCK_BYTES, -(-size // _LEAST_BLOCKS) or 1)
-    )
 
 
 def _flat(parts: list[list[Any]]) -> list[Any]:

@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph._utils.files import naming_the_path, private_folder
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError, ParameterError, reason, require
-from equigraph.graph.edges import added
+from equigraph.graph.edges import merge_repeated
 from equigraph.graph.limits import FREE_NODES, TIMES
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
@@ -346,54 +347,23 @@ def sort_block(
     piles = sorted(spill.glob(f"{number:05d}-*"))
     edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(pile, dtype=kind) for pile in piles)])
     low, high, n_nodes = cuts[number], cuts[number + 1], cuts[-1]
-    keys = (edges["row"].astype(np.int64) - low) * n_nodes + edges["column"]
-    data = None
-    if kind.names is not None and "weight" in kind.names:
+    edges = edges[np.lexsort((edges["column"], edges["row"]))]
+    indptr = np.searchsorted(edges["row"], np.arange(low, high + 1))
+    weights = edges["weight"].copy() if "weight" in (kind.names or ()) else np.ones(edges.size, dtype=np.int8)
+    pairs = sparse.csr_array((weights, edges["column"].copy(), indptr), shape=(high - low, n_nodes))
 
-        def ends_of(key: Any) -> str:
-            i, j = divmod(int(key), n_nodes)
-            return f"{name_of(names, low + i)} and {name_of(names, j)}"
-
-        keys, data = _merged(keys, edges["weight"], duplicates, ends_of)
-    else:
-        keys, counts = np.unique(keys, return_counts=True)
-        data = counts.astype(np.float64) if duplicates == "sum" else None
-    rows, columns = np.divmod(keys, n_nodes)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=high - low))])
-    # The piles stay until all blocks are made: a scheduler that lost a worker may ask for this one again.
-    return save_block(folder, number, RowBlock(low, high, indptr, columns.astype(kind["row"]), data))
-
-
-def _merged(
-    keys: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    duplicates: str,
-    ends_of: Callable[[Any], str],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return distinct keys in order with their weights; edges of weight zero are none."""
-    # By weight within a key: a sum then does not depend on the order of the rows.
-    order = np.lexsort((weights, keys))
-    keys, weights = keys[order], weights[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    pairs, least = keys[starts], weights[starts]
-    if keys.size:
-        most = np.maximum.reduceat(weights, starts)
-        if duplicates == "error" and (least != most).any():
-            place = int(np.flatnonzero(least != most)[0])
-            raise GraphError(
-                f"The edge between {ends_of(pairs[place])} is listed with the weights {least[place]:g} and "
-                f"{most[place]:g}: say how to combine them with "
-                f"duplicates='sum', 'max', 'min' or 'mean'."
-            )
-        if duplicates in ("sum", "mean"):
-            least = added(weights, starts, mean=duplicates == "mean")
-        elif duplicates == "max":
-            least = most
-    if not np.isfinite(least).all():
-        ends = ends_of(pairs[np.argmax(~np.isfinite(least))])
-        raise GraphError(
-            f"The weights of the edge between {ends} add up to more than float64 holds: expected smaller weights, or "
-            f"duplicates='max', 'min' or 'mean'."
+    def conflict(row: int, column: int) -> GraphError:
+        found = pairs.data[pairs.indptr[row] : pairs.indptr[row + 1]]
+        found = found[pairs.indices[pairs.indptr[row] : pairs.indptr[row + 1]] == column]
+        return GraphError(
+            f"The edge between {name_of(names, low + row)} and {name_of(names, column)} is listed with the weights "
+            f"{found.min():g} and {found.max():g}: say how to combine them with duplicates='sum', 'max', 'min' or "
+            "'mean'."
         )
-    keep = least > 0
-    return pairs[keep], least[keep]
+
+    merged = merge_repeated(pairs, duplicates, conflict)
+    merged.eliminate_zeros()  # edges of weight zero are none
+    data = merged.data if merged.dtype.kind == "f" else None
+    # The piles stay until all blocks are made: a scheduler that lost a worker may ask for this one again.
+    columns = merged.indices.astype(kind["row"], copy=False)
+    return save_block(folder, number, RowBlock(low, high, merged.indptr, columns, data))

@@ -58,35 +58,23 @@ class RowOwners:
                 yield worker, max(low, first), min(high, last)
 
 
-@dataclass(frozen=True)
-class Packed:
-    """An object on its way to a worker, where the same bytes become the same object: what was compiled for it stays."""
-
-    data: bytes
-
-
 def packed(argument: Any) -> Any:
-    """Return an argument as it travels: arrays and numbers as they are, whatever else packed."""
+    """Return an argument as it travels: arrays and numbers as they are, whatever else as bytes."""
     if isinstance(argument, (np.ndarray, int, float, type(None))):
         return argument
-    cloudpickle = require("cloudpickle", extra="dask", purpose=PURPOSE)
-    return Packed(cloudpickle.dumps(argument))
+    return require("cloudpickle", extra="dask", purpose=PURPOSE).dumps(argument)
 
 
-def unpacked(arguments: Sequence[Any]) -> list[Any]:
-    """Return arguments that `packed` made ready; arrays can be written to, as loops are compiled for such."""
-    return [
-        _loaded(argument.data)
-        if isinstance(argument, Packed)
-        else writable(argument)
-        if isinstance(argument, np.ndarray)
-        else argument
-        for argument in arguments
-    ]
+def unpacked(argument: Any) -> Any:
+    """Return an argument that `packed` made ready; arrays can be written to, as loops are compiled for such."""
+    if isinstance(argument, np.ndarray):
+        return writable(argument)
+    return _loaded(argument) if isinstance(argument, bytes) else argument
 
 
 @lru_cache(maxsize=32)
 def _loaded(data: bytes) -> Any:
+    """Return the same object for the same bytes: what was compiled for it stays."""
     return pickle.loads(data)
 
 
@@ -192,7 +180,7 @@ class RowWorker:
         first: int,
     ) -> Sequence[NDArray]:
         """Visit the blocks from number ``first`` on, and return the state that they leave."""
-        state, arguments = [writable(array) for array in state], unpacked(arguments)
+        state, arguments = [writable(array) for array in state], [unpacked(one) for one in arguments]
         for block in self._blocks[first - self._plan.runs[self._number] :]:
             if needed is None or needed(state, block.low, block.high):
                 visit(self._of(block), block, state, *arguments)
@@ -200,7 +188,7 @@ class RowWorker:
 
     def gather(self, visit: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
         """Return what a function returns for every block."""
-        arguments = unpacked(arguments)
+        arguments = [unpacked(one) for one in arguments]
         return list(self._threads.map(lambda block: visit(self._of(block), block, *arguments), self._blocks))
 
     def _ask(self, name: str, low: int, high: int) -> list[Any]:
