@@ -18,10 +18,10 @@ from equigraph._utils.compilation import MESSAGE, watch_compiler
 # A loop that is compiled sooner than most.
 PROGRAM = """
 import numpy as np
-from equigraph.stores.kernels import split_points
-points = np.zeros((1, 3), dtype=np.int64)
-split_points(np.array([0, 3, 6, 9]), np.tile(np.arange(3), 3), np.array([2]), points)
-print(points.sum())
+from equigraph.search.kernels.parts import own_weight
+weights = np.array([1.0, 2.0, 2.0] * 3)
+found = own_weight(np.array([0, 3, 6, 9]), np.tile(np.arange(3), 3), weights, 0, np.zeros(3, dtype=np.int32))
+print(int(found.sum()))
 """
 
 
@@ -84,7 +84,7 @@ def test_a_package_folder_that_cannot_be_written_uses_the_users_cache(tmp_path):
     total, log = run_copy(copy_without_room(tmp_path), home)
     assert total == "15"
     assert log == f"{MESSAGE}\n"  # as on a terminal
-    assert list(home.rglob("*split_points*.nbi"))
+    assert list(home.rglob("*own_weight*.nbi"))
 
 
 def test_without_any_place_for_the_cache_it_still_runs(tmp_path):

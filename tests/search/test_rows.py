@@ -14,7 +14,6 @@ from equigraph.search.moves import local_search, swap
 from equigraph.search.objective import make_objective
 from equigraph.search.partition import Partition, scores_of
 from equigraph.search.rows import GraphRows
-from equigraph.stores.block_files import split_rows
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.rows import StreamedRows
 from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
@@ -30,25 +29,13 @@ def random_weights(n, seed, density):
 def rows_in(adjacency, codes=None, cuts=None):
     """Return the nodes of a graph in memory, cut into blocks, and their objective."""
     objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=float(adjacency.sum()))
-    ground = GraphRows(StreamedRows(Cut(adjacency, cuts) if cuts else MemoryBlocks(adjacency)), scale=1.0)
+    ground = GraphRows(StreamedRows(MemoryBlocks.of(adjacency, cuts)), scale=1.0)
     ground.divide(columns, objective.population.size)
     return ground, objective
 
 
 def dense_of(level):
     return sparse.csr_array((level.data, level.indices, level.indptr), shape=(level.n_sites,) * 2).toarray()
-
-
-class Cut(MemoryBlocks):
-    """A graph in memory in several blocks."""
-
-    def __init__(self, adjacency, cuts):
-        super().__init__(adjacency)
-        self.cuts = tuple(cuts)
-        self._blocks = list(split_rows(adjacency, cuts))
-
-    def block(self, number, *, mapped=True):
-        return self._blocks[number]
 
 
 graphs = st.tuples(st.integers(2, 25), st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.4]))

@@ -109,34 +109,12 @@ def test_fair_partition_is_the_same_on_workers_and_from_disk(client, data, block
     assert there.n_nonempty_clusters_ == 3
 
 
-@pytest.mark.usefixtures("everything_is_large")
-def test_a_graph_in_memory_is_sent_to_the_workers(client, data):
-    settings = {"n_clusters": 3, "fairness": 0.5, "effort": 0.1, "random_state": 0}
-    groups = {"sensitive_features": data.sensitive_features}
-    here = eg.FairPartition(**settings).fit(data.adjacency, **groups)
-    there = eg.FairPartition(**settings, execution=client).fit(data.adjacency, **groups)
-    np.testing.assert_array_equal(there.labels_, here.labels_)
-
-
 def test_fair_nmtf_is_the_same_on_workers_and_from_disk(client, blocks):
     options = {"init": "random", "max_iter": 20, "tol": 1e-2, "random_state": 0}
     streamed = eg.FairNMTF(3, 0.5, **options).fit(blocks)
     there = eg.FairNMTF(3, 0.5, **options, execution=client).fit(blocks)
     np.testing.assert_array_equal(there.membership_, streamed.membership_)
     np.testing.assert_array_equal(there.objective_history_, streamed.objective_history_)
-
-
-def test_callbacks_hear_of_every_step_and_may_stop(client, data, blocks):
-    seen = []
-
-    def stop(progress):
-        seen.append((progress.step, progress.objective))
-        return progress.step == 6
-
-    model = fitted(data, blocks, execution=client, init="random", callbacks=stop)
-    assert [step for step, _ in seen] == [1, 2, 3, 4, 5, 6]
-    assert model.status_ == "stopped"
-    np.testing.assert_array_equal(model.objective_history_, [objective for _, objective in seen])
 
 
 def test_only_what_belongs_to_a_worker_is_on_it(client, blocks):

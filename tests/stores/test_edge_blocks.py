@@ -57,12 +57,6 @@ def test_a_block_that_is_sorted_again_is_the_same(tmp_path, monkeypatch):
     assert not (tmp_path / "blocks" / "spill").exists()
 
 
-def test_a_number_of_nodes_that_is_none_is_refused(tmp_path):
-    folder = write_parts(tmp_path / "edges", source=np.arange(4), target=np.arange(1, 5))
-    with pytest.raises(ParameterError, match="n_nodes=-1"):
-        write_edge_blocks(folder, tmp_path / "blocks", n_nodes=-1)
-
-
 def test_a_broken_later_file_is_named(tmp_path):
     folder = write_parts(tmp_path / "edges", source=np.arange(4), target=np.arange(1, 5))
     (folder / "part-2.parquet").write_bytes(b"nonsense")
@@ -116,6 +110,8 @@ def test_loops_missing_files_and_the_number_of_nodes(tmp_path):
         assert write_edge_blocks(folder, tmp_path / "c", n_nodes=9).n_nodes == 9
     with pytest.raises(GraphError, match="names node 4: expected nodes below n_nodes=3"):
         write_edge_blocks(folder, tmp_path / "d", n_nodes=3)
+    with pytest.raises(ParameterError, match="n_nodes=-1"):
+        write_edge_blocks(folder, tmp_path / "d", n_nodes=-1)
     with pytest.raises(GraphError, match="no parquet file"):
         write_edge_blocks(tmp_path / "nowhere", tmp_path / "d")
     with pytest.raises(ParameterError, match="duplicates='first' is unknown"):

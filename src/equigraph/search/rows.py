@@ -200,7 +200,7 @@ def rows_of(graph: Any) -> GraphRows | None:
     if unit.indices.dtype != np.int32 and max(unit.shape[0], unit.nnz) < 2**31:
         arrays = unit.data, unit.indices.astype(np.int32), unit.indptr.astype(np.int32)
         unit = sparse.csr_array(arrays, shape=unit.shape)
-    return GraphRows(StreamedRows(MemoryBlocks(unit)), largest_weight(graph.data))
+    return GraphRows(StreamedRows(MemoryBlocks.of(unit)), largest_weight(graph.data))
 
 
 def any_awake(state: Sequence[NDArray], low: int, high: int) -> bool:

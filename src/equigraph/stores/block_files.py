@@ -61,6 +61,15 @@ class RowBlock:
             return np.full(self.n_entries, self.value, dtype=dtype)
         return np.asarray(self.data, dtype=dtype)
 
+    def split_points(self, cuts: Sequence[int]) -> NDArray:
+        """Return, for every cut, the first entry of each row whose column is not below it."""
+        points = np.empty((len(cuts), self.high - self.low), dtype=self.indptr.dtype)
+        below = np.zeros(self.n_entries + 1, dtype=self.indptr.dtype)
+        for cut, firsts in zip(cuts, points, strict=True):
+            np.cumsum(self.indices < cut, out=below[1:])
+            firsts[:] = self.indptr[:-1] + np.diff(below[self.indptr])
+        return points
+
     def writable(self) -> RowBlock:
         """Return the block with arrays that compiled loops take like those of a graph in memory."""
         data = None if self.data is None else writable(self.data)

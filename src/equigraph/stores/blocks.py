@@ -247,16 +247,21 @@ class BlockGraph:
 
 
 class MemoryBlocks:
-    """A graph in memory as blocks, by default one, for whatever walks along blocks."""
+    """Consecutive blocks in memory, for whatever walks along blocks."""
 
-    def __init__(self, adjacency: sparse.csr_array, cuts: Sequence[int] | None = None):
-        self.n_nodes, self.n_entries = int(adjacency.shape[0]), int(adjacency.nnz)
-        self.cuts = (0, self.n_nodes) if cuts is None else tuple(cuts)
-        if cuts is None:
-            arrays = adjacency.indptr, adjacency.indices, adjacency.data
-            self._blocks = [RowBlock(0, self.n_nodes, *arrays)]
-        else:
-            self._blocks = list(split_rows(adjacency, cuts))
+    def __init__(self, blocks: Sequence[RowBlock]):
+        self._blocks = blocks
+        self.cuts = (blocks[0].low, *(block.high for block in blocks))
+        self.n_nodes = self.cuts[-1] - self.cuts[0]
+        self.n_entries = sum(block.n_entries for block in blocks)
+
+    @classmethod
+    def of(cls, adjacency: sparse.csr_array, cuts: Sequence[int] | None = None) -> MemoryBlocks:
+        """Cut a graph in memory, by default into one block, which shares all its arrays."""
+        if cuts is not None:
+            return cls(list(split_rows(adjacency, cuts)))
+        arrays = adjacency.indptr, adjacency.indices, adjacency.data
+        return cls([RowBlock(0, int(adjacency.shape[0]), *arrays)])
 
     def block(self, number: int, *, mapped: bool = True) -> RowBlock:
         """Return a block, whatever is said about mapping."""

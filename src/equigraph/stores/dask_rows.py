@@ -9,6 +9,7 @@ small, so they are kept and sent again.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -163,40 +164,35 @@ class DaskRows:
         """
         travelling = [packed(argument) for argument in arguments]
         number = 0
-        while number < len(self._cuts) - 1:
-            state, number = self._insist(
-                lambda: self._walk_run(visit, state, travelling, needed, number)  # noqa: B023 - called at once
-            )
-        return state
 
-    def _walk_run(
-        self, visit: Any, state: Sequence[NDArray], arguments: list[Any], needed: Any, number: int
-    ) -> tuple[Sequence[NDArray], int]:
-        """Visit the blocks of one worker; return what they leave, and the number of the next block."""
-        worker = int(np.searchsorted(self._plan.runs, number, side="right")) - 1
-        try:
-            request = self._actors[worker].walk(visit, list(state), arguments, needed, number)
-        except RuntimeError as error:  # what an actor says whose worker is known to be gone
-            raise _WorkerLost from error
-        return self._wait([request])[0], self._plan.runs[worker + 1]
+        def one_worker() -> tuple[Sequence[NDArray], int]:
+            """Return what the blocks of the next worker leave, and the number of the block after them."""
+            worker = int(np.searchsorted(self._plan.runs, number, side="right")) - 1
+            request = visit, list(state), travelling, needed, number
+            found = self._wait(lambda: [self._actors[worker].walk_from(*request)])
+            return found[0], self._plan.runs[worker + 1]
+
+        while number < len(self._cuts) - 1:
+            state, number = self._insist(one_worker)
+        return state
 
     def gather(self, visit: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return what a function of a block returns, for every block; the workers work at the same time."""
-        return _flat(self._do("gather", (visit, [packed(argument) for argument in arguments])))
+        return _flat(self._do("gather_all", (visit, [packed(argument) for argument in arguments])))
 
     def checkpoint(
         self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
         """Bring these panels here: after a loss the work goes on from them."""
         saved = {name: self.collect(name) for name in names}
-        self._do("keep", ([*names, *(target for _, target in products)],))
+        self._do("checkpoint", (names, products))
         self._saved = saved
         self._log = [("multiply", (*product, None)) for product in products]
         return saved
 
     def without_workers(self) -> StreamedRows:
         """Return a store of the same graph in this process, without a panel: for what is left to do."""
-        graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks(self._graph)
+        graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks.of(self._graph)
         return StreamedRows(graph)
 
     def facts(self) -> list[dict[str, int]]:
@@ -213,7 +209,7 @@ class DaskRows:
         """Call a method on every worker; after a loss, restore the state and call again."""
         result = self._insist(lambda: self._call(method, arguments))
         # Questions change nothing, so they need not be asked again after a loss.
-        if method not in ("collect", "facts", "gather"):
+        if method not in ("collect", "facts", "gather_all"):
             self._log.append((method, arguments))
         return result
 
@@ -249,41 +245,39 @@ class DaskRows:
         runs = np.unique([0, *np.searchsorted(self._entries, shares).tolist(), len(self._cuts) - 1]).tolist()
         self._plan = RowOwners(self._cuts, tuple(runs))
         self._addresses = self._addresses[: self._plan.n_workers]
-        futures = [
-            self._client.submit(
-                RowWorker, self._plan, number, threads[address], actor=True, workers=[address], pure=False
-            )
-            for number, address in enumerate(self._addresses)
-        ]
-        self._actors = self._wait(futures)
-        self._wait([actor.meet(self._actors) for actor in self._actors])
+        options = {"actor": True, "pure": False}
+        self._actors = self._wait(
+            lambda: [
+                self._client.submit(
+                    RowWorker, self._plan, number, threads[address], workers=[address], **options
+                )
+                for number, address in enumerate(self._addresses)
+            ]
+        )
+        self._call("meet", (self._actors,))
         if isinstance(self._graph, BlockGraph):
-            folder, graph = str(self._graph.folder.resolve()), self._graph
-            self._wait([actor.open(folder, graph.checks, graph.block_unit) for actor in self._actors])
+            folder = str(self._graph.folder.resolve())
+            self._call("open", (folder, self._graph.checks, self._graph.block_unit))
         else:
             blocks = list(split_rows(self._graph, self._cuts))
-            self._wait(
-                [
-                    actor.hold(blocks[runs[number] : runs[number + 1]])
-                    for number, actor in enumerate(self._actors)
-                ]
-            )
+            each = [blocks[low:high] for low, high in itertools.pairwise(runs)]
+            self._wait(lambda: [actor.hold(own) for actor, own in zip(self._actors, each, strict=True)])
 
     def _call(self, method: str, arguments: Any) -> list[Any]:
+        if method != "place":
+            return self._wait(lambda: [getattr(actor, method)(*arguments) for actor in self._actors])
+        name, panel = arguments
+        rows = [panel[slice(*self._plan.rows(number))] for number in range(self.n_workers)]
+        return self._wait(
+            lambda: [actor.place(name, own) for actor, own in zip(self._actors, rows, strict=True)]
+        )
+
+    def _wait(self, ask: Callable[[], list[Any]]) -> list[Any]:
+        """Return the results of the requests that a function sends."""
         try:
-            if method == "place":
-                name, panel = arguments
-                runs = [slice(*self._plan.rows(number)) for number in range(self.n_workers)]
-                requests = [
-                    actor.place(name, panel[rows]) for actor, rows in zip(self._actors, runs, strict=True)
-                ]
-            else:
-                requests = [getattr(actor, method)(*arguments) for actor in self._actors]
+            requests = ask()
         except RuntimeError as error:  # what an actor says whose worker is known to be gone
             raise _WorkerLost from error
-        return self._wait(requests)
-
-    def _wait(self, requests: list[Any]) -> list[Any]:
         results = []
         for request in requests:
             while True:

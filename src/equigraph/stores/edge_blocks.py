@@ -6,7 +6,6 @@ sort each block. A walk takes file by file, or block by block, so that workers o
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 from collections import deque
@@ -44,7 +43,7 @@ from equigraph.stores.edge_names import (
     has_names,
     like_the_first,
     name_of,
-    numbered_ends,
+    numbers_of_names,
 )
 
 DUPLICATES = ("error", "sum", "max", "min", "mean")
@@ -224,19 +223,12 @@ def read_batches(
     file: Path, columns: EdgeColumns
 ) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
     """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
-    ends: Iterator[list[NDArray]] = (
-        [_ends(batch.column(name), name, file, first) for name in columns.ends]
-        for first, batch in batches(file, columns.ends)
-    )
-    if columns.names is not None:
-        ends = numbered_ends(file, columns)
-    weights: Iterator[NDArray[np.float64] | None] = itertools.repeat(None)
-    if columns.weight is not None:
-        found = batches(file, [columns.weight])
-        weights = (_weights(batch.column(columns.weight), file, first) for first, batch in found)
+    weight = columns.weight
     with like_the_first(file):
-        for (source, target), weight in zip(ends, weights, strict=False):
-            yield source, target, weight
+        numbers = _ends if columns.names is None else numbers_of_names(file, columns)
+        for first, batch in batches(file, columns.ends if weight is None else [*columns.ends, weight]):
+            source, target = (numbers(batch.column(name), name, file, first) for name in columns.ends)
+            yield source, target, None if weight is None else _weights(batch.column(weight), file, first)
 
 
 def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:

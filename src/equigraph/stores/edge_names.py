@@ -57,7 +57,12 @@ def collect_names(
 
 def names_of_file(file: Path, columns: EdgeColumns) -> Any:
     """Return the different names in a file."""
-    return _distinct(name_batches(file, columns))
+    with like_the_first(file):
+        return _distinct(
+            # Asked for by name: a reader returns the columns in the order of the file.
+            [_texts(batch.column(name), name, file, first) for name in columns.ends]
+            for first, batch in batches(file, columns.ends)
+        )
 
 
 def _distinct(parts: Iterable[list[Any]]) -> Any:
@@ -79,18 +84,9 @@ def batches(file: Path, columns: list[str]) -> Iterator[tuple[int, Any]]:
     """Yield some columns of a file, some rows at a time, each with the number of its first row."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     first = 0
-    with like_the_first(file):
-        for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns):
-            yield first, batch
-            first += batch.num_rows
-
-
-def name_batches(file: Path, columns: EdgeColumns) -> Iterator[list[Any]]:
-    """Yield both columns of names of a file, some rows at a time, after a look at each."""
-    with like_the_first(file):
-        for first, batch in batches(file, columns.ends):
-            # Asked for by name: a reader returns the columns in the order of the file.
-            yield [_texts(batch.column(name), name, file, first) for name in columns.ends]
+    for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns):
+        yield first, batch
+        first += batch.num_rows
 
 
 def _texts(column: Any, name: str, file: Path, first: int) -> Any:
@@ -111,8 +107,8 @@ def _texts(column: Any, name: str, file: Path, first: int) -> Any:
     return texts
 
 
-def numbered_ends(file: Path, columns: EdgeColumns) -> Iterator[list[NDArray[np.int64]]]:
-    """Yield the numbers of both ends of a file, some rows at a time."""
+def numbers_of_names(file: Path, columns: EdgeColumns) -> Callable[..., NDArray[np.int64]]:
+    """Return a function that gives the numbers of some rows of a column of names of a file."""
     from pyarrow import compute
 
     assert columns.names is not None
@@ -121,11 +117,12 @@ def numbered_ends(file: Path, columns: EdgeColumns) -> Iterator[list[NDArray[np.
     places = compute.index_in(own, value_set=read_names(columns.names)).to_numpy(zero_copy_only=False)
     if own and (places.dtype.kind != "i" or np.isnan(places.astype(float)).any()):
         raise GraphError(f"{file} names nodes that it did not when the names were collected: it has changed.")
-    for batch in name_batches(file, columns):
-        yield [
-            places[compute.index_in(column, value_set=own).to_numpy(zero_copy_only=False)].astype(np.int64)
-            for column in batch
-        ]
+
+    def numbers(column: Any, name: str, file: Path, first: int) -> NDArray[np.int64]:
+        rows = compute.index_in(_texts(column, name, file, first), value_set=own)
+        return places[rows.to_numpy(zero_copy_only=False)].astype(np.int64)
+
+    return numbers
 
 
 def read_names(path: Path) -> Any:

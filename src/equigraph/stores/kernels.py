@@ -50,17 +50,6 @@ def add_product(width):
     return add_rows
 
 
-@compiled
-def split_points(indptr, indices, cuts, points):
-    """Set ``points[p, i]`` to the first entry of row i whose column is at least ``cuts[p]``."""
-    for i in range(indptr.size - 1):
-        entry = indptr[i]
-        for p in range(cuts.size):
-            while entry < indptr[i + 1] and indices[entry] < cuts[p]:
-                entry += 1
-            points[p, i] = entry
-
-
 @cache
 def gram_rows(width):
     """Return a loop that adds left'right, of ``width`` columns each, to ``sums`` in double precision."""

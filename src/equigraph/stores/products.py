@@ -99,7 +99,7 @@ def memory_product(adjacency: sparse.csr_array, n_threads: int | None = None) ->
     """
     if n_threads is None:
         n_threads = most_threads() if adjacency.nnz >= _THREADED_FROM else 1
-    blocks = MemoryBlocks(adjacency, block_cuts(adjacency.indptr, 1, block_bytes=_BLOCK_WORK))
+    blocks = MemoryBlocks.of(adjacency, block_cuts(adjacency.indptr, 1, block_bytes=_BLOCK_WORK))
     return StoreProduct(StreamedRows(blocks, n_threads=n_threads), squared_norm(adjacency.data))
 
 

@@ -54,10 +54,6 @@ class Rows:
                 whole.arrays[name] = np.zeros((whole.high - whole.low, *shape), dtype=dtype)
         return self.get(name)
 
-    def put(self, name: str, values: NDArray) -> None:
-        """Store these rows of a panel."""
-        self.room(name, values.shape[1:], values.dtype)[...] = values
-
     def keep(self, names: Iterable[str]) -> None:
         """Discard all other panels."""
         self.arrays = {name: self.arrays[name] for name in names if name in self.arrays}
@@ -71,7 +67,7 @@ class StreamedRows:
 
     def __init__(self, graph: BlockGraph | MemoryBlocks, *, n_threads: int | None = None):
         self.graph = graph
-        self._rows = Rows(0, graph.n_nodes)
+        self._rows = Rows(graph.cuts[0], graph.cuts[-1])
         self._n_threads = n_threads or most_threads()
 
     @property
@@ -120,14 +116,15 @@ class StreamedRows:
         state: Sequence[NDArray],
         *arguments: Any,
         needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
+        first: int = 0,
     ) -> Sequence[NDArray]:
-        """Visit the blocks one after the other, each with the state that the blocks before have left; return the last.
+        """Visit the blocks from number ``first`` on, each with the state that those before have left; return the last.
 
         ``visit(rows, block, state, *arguments)`` changes the arrays of the state in place. As the order is that of the
         rows wherever they are kept, so is the result. A block of which ``needed(state, low, high)`` is false is not
         read.
         """
-        for number, rows in enumerate(self._parts()):
+        for number, rows in itertools.islice(enumerate(self._parts()), first, None):
             if needed is None or needed(state, rows.low, rows.high):
                 # Read, not mapped: a visit walks along all of it, and mapped pages would count as memory of its own.
                 visit(rows, self.graph.block(number, mapped=False), state, *arguments)

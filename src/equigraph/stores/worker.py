@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import require
 from equigraph.stores.block_files import RowBlock, writable
-from equigraph.stores.rows import Rows, add_tile
+from equigraph.stores.blocks import MemoryBlocks, open_blocks
+from equigraph.stores.rows import StreamedRows, add_tile
 
 PURPOSE = "Execution on a Dask cluster"
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
@@ -78,38 +78,26 @@ def _loaded(data: bytes) -> Any:
     return pickle.loads(data)
 
 
-class RowWorker:
-    """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for."""
+class RowWorker(StreamedRows):
+    """A Dask actor: a store of some rows, which other actors may ask for."""
 
     def __init__(self, plan: RowOwners, number: int, n_threads: int):
-        self._plan, self._number = plan, number
-        self.low, self.high = plan.rows(number)
-        self._rows = Rows(self.low, self.high)
-        self._threads = ThreadPoolExecutor(n_threads)
-        self._blocks: list[RowBlock] = []
-        self._points: list[NDArray] = []
+        self._plan, self._number, self._n_threads = plan, number, n_threads
         self._peers: Sequence[Any] = ()
         self._given_up = False
         self._sent = 0
 
     def open(self, folder: str, check: bool, unit: float) -> None:
         """Read the blocks from a folder that this worker can see, weights in a unit."""
-        from equigraph.stores.blocks import open_blocks
-
         graph = open_blocks(folder, check=check).in_units(unit)
         run = range(self._plan.runs[self._number], self._plan.runs[self._number + 1])
         self.hold([graph.block(number, mapped=False) for number in run])
 
     def hold(self, blocks: list[RowBlock]) -> None:
         """Keep blocks, and note where their columns pass from one worker's rows to another's."""
-        from equigraph.stores.kernels import split_points
-
         self._blocks = [block.writable() for block in blocks]
-        cuts = np.asarray(self._plan.pieces(), dtype=np.int64)
-        for block in self._blocks:
-            points = np.empty((cuts.size, block.high - block.low), dtype=block.indptr.dtype)
-            split_points(np.asarray(block.indptr), np.asarray(block.indices), cuts, points)
-            self._points.append(points)
+        self._points = [block.split_points(self._plan.pieces()) for block in self._blocks]
+        super().__init__(MemoryBlocks(self._blocks), n_threads=self._n_threads)
 
     def meet(self, peers: Sequence[Any]) -> None:
         """Receive the addresses of the other workers."""
@@ -133,26 +121,14 @@ class RowWorker:
         return {"pid": os.getpid(), "blocks": blocks, "panels": panels, "sent": self._sent}
 
     def place(self, name: str, panel: NDArray) -> None:
-        """Keep the rows of a panel."""
-        self._rows.put(name, panel)
-
-    def keep(self, names: Sequence[str]) -> None:
-        """Discard all other panels."""
-        self._rows.keep(names)
-
-    def collect(self, name: str) -> NDArray:
-        """Return the rows of a panel."""
-        return self._rows.get(name)
-
-    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call a function on the rows of every block."""
-        return list(self._threads.map(lambda block: function(self._of(block), *arguments), self._blocks))
+        """Keep a copy of the rows of a panel."""
+        super().place(name, panel.copy())
 
     def multiply(
-        self, source: str, target: str, then: Callable[..., Any] | None, *arguments: Any
+        self, source: str, target: str, then: Callable[..., Any] | None = None, *arguments: Any
     ) -> list[Any]:
         """Store the rows of A times a panel, whose other rows come from the other workers piece by piece."""
-        given = self._rows.get(source)
+        given = self.collect(source)
         self._rows.room(target, given.shape[1:], given.dtype)[...] = 0
         cuts = self._plan.pieces()
         requests = self._ask(source, cuts[0], cuts[1])
@@ -161,35 +137,29 @@ class RowWorker:
             if piece + 2 < len(cuts):
                 # The next piece travels meanwhile.
                 requests = self._ask(source, cuts[piece + 1], cuts[piece + 2])
-            add = partial(self._add, target, piece, cuts[piece], panel)
-            list(self._threads.map(add, self._blocks, self._points))
+            self._run(
+                [
+                    partial(
+                        add_tile, ends[piece], ends[piece + 1], block, cuts[piece], panel, rows.get(target)
+                    )
+                    for rows, block, ends in zip(self._parts(), self._blocks, self._points, strict=True)
+                ]
+            )
         return [] if then is None else self.each(then, *arguments)
 
-    def _add(
-        self, target: str, piece: int, first_column: int, panel: NDArray, block: RowBlock, points: NDArray
-    ) -> None:
-        out = self._of(block).get(target)
-        add_tile(points[piece], points[piece + 1], block, first_column, panel, out)
-
-    def walk(
-        self,
-        visit: Callable[..., None],
-        state: Sequence[NDArray],
-        arguments: Sequence[Any],
-        needed: Callable[[Sequence[NDArray], int, int], bool] | None,
-        first: int,
+    def walk_from(
+        self, visit: Any, state: Sequence[NDArray], arguments: Sequence[Any], needed: Any, number: int
     ) -> Sequence[NDArray]:
-        """Visit the blocks from number ``first`` on, and return the state that they leave."""
+        """Visit the blocks from a number on, and return the state that they leave."""
         state, arguments = [writable(array) for array in state], [unpacked(one) for one in arguments]
-        for block in self._blocks[first - self._plan.runs[self._number] :]:
-            if needed is None or needed(state, block.low, block.high):
-                visit(self._of(block), block, state, *arguments)
-        return state
+        first = number - self._plan.runs[self._number]
+        return self.walk(visit, state, *arguments, needed=needed, first=first)
 
-    def gather(self, visit: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+    def gather_all(self, visit: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
         """Return what a function returns for every block."""
         arguments = [unpacked(one) for one in arguments]
-        return list(self._threads.map(lambda block: visit(self._of(block), block, *arguments), self._blocks))
+        pairs = zip(self._parts(), self._blocks, strict=True)
+        return self._run([partial(visit, rows, block, *arguments) for rows, block in pairs])
 
     def _ask(self, name: str, low: int, high: int) -> list[Any]:
         """Return own rows at once, and requests for those of others."""
@@ -212,6 +182,3 @@ class RowWorker:
             except TimeoutError:
                 continue
         raise PeerLost("Another worker is gone.")
-
-    def _of(self, block: RowBlock) -> Rows:
-        return self._rows.part(block.low, block.high)

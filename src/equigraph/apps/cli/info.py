@@ -189,6 +189,6 @@ def warmup() -> None:
         for n_clusters, kept in ((3, None), (3, rules), (150, None)):
             model = FairPartition(n_clusters, rules=kept, effort=0.01, random_state=0)
             model.fit(data.adjacency, sensitive_features=data.sensitive_features)
-        make_search(StreamedRows(MemoryBlocks(data.adjacency)), None, 3, effort=0.01).solve([Target()])
+        make_search(StreamedRows(MemoryBlocks.of(data.adjacency)), None, 3, effort=0.01).solve([Target()])
     divide(Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
     line(f"All loops of the search are compiled ({time.perf_counter() - start:.0f} s).")
