@@ -174,12 +174,7 @@ class FairNMTF(GraphClusterer):
         return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
     def _check_out_of_core(self, problem: Problem, penalty: Penalty | None, product: Product) -> None:
-        """Raise an error for what needs the graph in memory."""
-        if problem.attributes is not None and problem.attributes.are_several:
-            raise ParameterError(
-                "FairNMTF: several attributes need the graph in memory: leave execution out, or give "
-                "one or joint groups."
-            )
+        """Raise an error for what needs the graph in memory, and for a graph without edges."""
         if penalty is not None and not has_row_form(penalty):
             raise ParameterError(
                 f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows are apart out of core: use one with "
@@ -224,14 +219,12 @@ class FairNMTF(GraphClusterer):
             if stored and isinstance(search, LargeSearch) and search.store is not graph:
                 here = StoreProduct(search.store, product.squared_norm())
             return labels, here
-        options: dict[str, Any] = {"strength": self._start_strength(), "seed": seed}
+        strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
+        options: dict[str, Any] = {"strength": strength, "seed": seed}
         if stored or is_large(problem.n_nodes, problem.adjacency.nnz):  # a bounded number of passes
             return quick_fair_labels(problem, product, self.n_clusters, **options), here
         codes = None if columns is None or problem.groups is None else problem.groups.codes
         return soft_fair_labels(problem.adjacency, codes, self.n_clusters, **options), here
-
-    def _start_strength(self) -> float:
-        return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
 
     def _penalty_of(self, problem: Problem) -> Penalty | None:
         if not isinstance(self.penalty, str):
