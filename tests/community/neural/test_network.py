@@ -11,7 +11,6 @@ from equigraph.community.neural.network import (  # noqa: E402
     Adam,
     SymmetricProduct,
     assign,
-    collapse_term,
     dmon_loss,
     new_network,
     soft_modularity,
@@ -53,23 +52,6 @@ def test_loss_is_the_dense_formula(null_model, collapse, scale):
     C = soft(14, 3)
     got = dmon_loss(torch_graph(A, **DOUBLE), torch.from_numpy(C), null_model=null_model, collapse=collapse)
     assert float(got) == pytest.approx(dense_loss(A, C, null_model=null_model, collapse=collapse), abs=1e-12)
-
-
-def test_one_hot_rows_give_the_modularity_of_two_cliques():
-    block = np.ones((4, 4)) - np.eye(4)
-    graph = torch_graph(sparse.csr_array(np.kron(np.eye(2), block)), **DOUBLE)
-    C = torch.from_numpy(np.kron(np.eye(2), np.ones((4, 1))))
-    assert float(soft_modularity(graph, C)) == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize("k", [2, 5])
-def test_collapse_term_at_both_ends(k):
-    equal = torch.eye(k, dtype=torch.float64).repeat(3, 1)
-    one = torch.zeros(3 * k, k, dtype=torch.float64)
-    one[:, 0] = 1
-    assert float(collapse_term(equal)) == pytest.approx(0, abs=1e-15)
-    assert float(collapse_term(torch.full((7, k), 1 / k, dtype=torch.float64))) == pytest.approx(0, abs=1e-14)
-    assert float(collapse_term(one)) == pytest.approx(np.sqrt(k) - 1)
 
 
 def test_gradients_by_finite_differences():

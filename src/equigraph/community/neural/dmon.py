@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,12 @@ from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constr
 from equigraph._utils.randomness import RandomState
 from equigraph._utils.text import GIVE_GROUPS
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require, warn
+from equigraph.exceptions import GroupsError, InfeasibleError, require, warn
 from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.sums import indicator
 from equigraph.spectral.solvers import lanczos
 from equigraph.stores.blocks import BlockGraph
-
-if TYPE_CHECKING:
-    import torch
 
 # Below this size, or when most eigenvectors are wanted, ARPACK is no better than LAPACK.
 _DENSE_NODES = 64
@@ -217,7 +213,11 @@ class DMoN(GraphClusterer):
         require("torch", extra="neural", purpose="DMoN")
         if problem.adjacency.nnz == 0:
             raise InfeasibleError("DMoN maximises modularity, which a graph without edges does not have.")
-        membership, history, status = self._train(problem, self._columns(problem))
+        from equigraph.community.neural.network import train
+
+        columns = self._columns(problem)
+        with self._notifier() as notify:
+            membership, history, status = train(self, problem.adjacency, columns, problem.seed, notify)
         if status == "diverged":
             warn(
                 f"DMoN diverged after {len(history)} epochs; the last finite weights are kept: use "
@@ -231,73 +231,18 @@ class DMoN(GraphClusterer):
         """Return the node features X."""
         parts = []
         if problem.attributes is not None and self._requires_groups:
-            make = ordinal_column if self.features == "ordinal" else sensitive_columns
-            parts += [make(groups) for groups in problem.attributes.groups.values()]
+            for groups in problem.attributes.groups.values():
+                onehot = indicator(groups.codes, groups.n_groups).toarray()
+                parts.append(ordinal_column(groups) if self.features == "ordinal" else onehot)
         if "structural" in self.features:
             count = self.n_structural or min(2 * self.n_clusters, problem.n_nodes)
             parts.append(structural_columns(problem.adjacency, count, problem.rng()))
         return np.column_stack(parts)
 
-    def _train(self, problem: Problem, columns: NDArray[np.float64]) -> tuple[NDArray, list[float], str]:
-        import torch
-
-        from equigraph.community.neural.network import new_network, torch_graph, train
-
-        place: Any = {"dtype": getattr(torch, self.dtype), "device": _device_of(self.device)}
-        hidden = [self.hidden] if isinstance(self.hidden, (int, np.integer)) else list(self.hidden)
-        generator = torch.Generator().manual_seed(problem.seed)
-        averages = propagate(problem.adjacency, columns)
-        inputs = torch.from_numpy(columns).to(**place), torch.from_numpy(averages).to(**place)
-        with self._notifier() as notify, _one_thread():
-            network = new_network(
-                columns.shape[1], hidden, self.n_clusters, skip=self.skip, generator=generator, **place
-            )
-            return train(
-                network,
-                inputs,
-                torch_graph(problem.adjacency, **place),
-                epochs=self.epochs,
-                learning_rate=self.learning_rate,
-                dropout=self.dropout,
-                null_model=self.null_model,
-                collapse=self.collapse,
-                generator=generator,
-                notify=notify,
-            )
-
     def _empty_clusters_hint(self) -> str:
         if self.features in ("sensitive", "ordinal"):
             return " The groups alone hardly tell the nodes apart: try features='structural'."
         return " Try a larger collapse."
-
-
-def _device_of(name: str) -> torch.device:
-    import torch
-
-    available = torch.cuda.is_available()
-    if name == "cuda" and not available:
-        raise ParameterError(
-            "DMoN: device='cuda' was asked for, and PyTorch finds no GPU: use 'auto' or 'cpu'."
-        )
-    return torch.device("cuda" if available and name != "cpu" else "cpu")
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Limit PyTorch to one thread: the order of summation must not depend on the machine."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def sensitive_columns(groups: Groups) -> NDArray[np.float64]:
-    """Return the one-hot groups, an array of shape (n_nodes, n_groups)."""
-    return indicator(groups.codes, groups.n_groups).toarray()
 
 
 def ordinal_column(groups: Groups) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from equigraph.community.neural.dmon import self_loop_scale
+from equigraph.community.neural.dmon import DMoN, propagate, self_loop_scale
+from equigraph.exceptions import ParameterError
 
 # Decay of the means of Adam.
 _SLOW, _FAST = 0.9, 0.999
 
 
-@dataclass(frozen=True)
-class TorchGraph:
+class TorchGraph(NamedTuple):
     """A graph as the model needs it: one sparse matrix and two vectors, for 2m, the sum of all degrees."""
 
     weights: Tensor  # A / 2m, sparse; float32 then copes with weights of any scale
@@ -98,8 +98,7 @@ def dmon_loss(graph: TorchGraph, membership: Tensor, *, null_model: str, collaps
     return collapse * collapse_term(membership) - cohesion
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """Weights of a graph convolution: a kernel (f x u), one skip weight and one bias per channel (u)."""
 
     kernel: Tensor
@@ -107,8 +106,7 @@ class Layer:
     bias: Tensor
 
 
-@dataclass(frozen=True)
-class Network:
+class Network(NamedTuple):
     """All weights: the layers, then the assignment head (u x k, k)."""
 
     layers: tuple[Layer, ...]
@@ -117,7 +115,7 @@ class Network:
 
     def tensors(self) -> list[Tensor]:
         """Return everything that is trained."""
-        hidden = [w for layer in self.layers for w in (layer.kernel, layer.skip, layer.bias) if w is not None]
+        hidden = [weights for layer in self.layers for weights in layer if weights is not None]
         return [*hidden, self.head, self.head_bias]
 
 
@@ -175,32 +173,35 @@ def neighbourhood_average(graph: TorchGraph, columns: Tensor) -> Tensor:
 
 
 def train(
-    network: Network,
-    inputs: tuple[Tensor, Tensor],
-    graph: TorchGraph,
-    *,
-    epochs: int,
-    learning_rate: float,
-    dropout: float,
-    null_model: str,
-    collapse: float,
-    generator: torch.Generator,
+    model: DMoN,
+    adjacency: sparse.csr_array,
+    columns: NDArray[np.float64],
+    seed: int,
     notify: Callable[[str, int, int, float], bool],
 ) -> tuple[NDArray, list[float], str]:
-    """Train the network in place, on the whole graph at once; return C, the loss of every epoch and how it ended.
+    """Train a network on the whole graph at once; return C, the loss of every epoch and how it ended.
 
-    See `DMoN` for the options. A network that diverges has the last finite weights.
+    ``model`` has the options, ``columns`` are the node features. A network that diverges has the last finite weights.
     """
-    tensors = network.tensors()
-    optimizer = Adam(tensors, learning_rate)
+    place: dict[str, Any] = {"dtype": getattr(torch, model.dtype), "device": _device_of(model.device)}
+    hidden = [model.hidden] if isinstance(model.hidden, (int, np.integer)) else list(model.hidden)
+    generator = torch.Generator().manual_seed(seed)
+    averages = propagate(adjacency, columns)
+    inputs = torch.from_numpy(columns).to(**place), torch.from_numpy(averages).to(**place)
     history: list[float] = []
     status = "max_iter"
-    finite = [tensor.detach().clone() for tensor in tensors]
     # The caller may have switched gradients off, which is global.
-    with torch.enable_grad():
-        for epoch in range(1, epochs + 1):
-            membership = assign(network, inputs, graph, dropout=dropout, generator=generator)
-            loss = dmon_loss(graph, membership, null_model=null_model, collapse=collapse)
+    with _one_thread(), torch.enable_grad():
+        network = new_network(
+            columns.shape[1], hidden, model.n_clusters, skip=model.skip, generator=generator, **place
+        )
+        graph = torch_graph(adjacency, **place)
+        tensors = network.tensors()
+        optimizer = Adam(tensors, model.learning_rate)
+        finite = [tensor.detach().clone() for tensor in tensors]
+        for epoch in range(1, model.epochs + 1):
+            membership = assign(network, inputs, graph, dropout=model.dropout, generator=generator)
+            loss = dmon_loss(graph, membership, null_model=model.null_model, collapse=model.collapse)
             value = float(loss.detach())
             if not math.isfinite(value):
                 status = "diverged"
@@ -208,17 +209,37 @@ def train(
             finite = [tensor.detach().clone() for tensor in tensors]
             optimizer.step(torch.autograd.grad(loss, tensors))
             history.append(value)
-            if notify("training", epoch, epochs, value):
+            if notify("training", epoch, model.epochs, value):
                 status = "stopped"
                 break
-    with torch.no_grad():
-        result = assign(network, inputs, graph)
-        if status == "diverged" or not bool(torch.isfinite(result).all()):
-            status = "diverged"
-            for tensor, kept in zip(tensors, finite, strict=True):
-                tensor.copy_(kept)
+        with torch.no_grad():
             result = assign(network, inputs, graph)
+            if status == "diverged" or not bool(torch.isfinite(result).all()):
+                status = "diverged"
+                for tensor, kept in zip(tensors, finite, strict=True):
+                    tensor.copy_(kept)
+                result = assign(network, inputs, graph)
     return np.ascontiguousarray(result.cpu().numpy()), history, status
+
+
+def _device_of(name: str) -> torch.device:
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise ParameterError(
+            "DMoN: device='cuda' was asked for, and PyTorch finds no GPU: use 'auto' or 'cpu'."
+        )
+    return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Limit PyTorch to one thread: the order of summation must not depend on the machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Adam:
