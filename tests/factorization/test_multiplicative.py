@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.dfnmf import OnRows, deep_updates, with_rows
-from equigraph.factorization.multiplicative import Status, multiplicative_updates
-from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
+from equigraph.factorization.multiplicative import Status, iterate, multiplicative_updates
+from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
 from equigraph.factorization.row_steps import run_fits
 from equigraph.stores.products import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
@@ -21,6 +21,11 @@ PRODUCTS = (SerialProduct, memory_product)
 def start(rng, n, k):
     """Return factors; an asymmetric W exercises both terms of the equations."""
     return rng.random((n, k)), rng.random((k, k)) + np.eye(k)
+
+
+def assert_same(one, other):
+    for name in ("H", "W", "history", "status", "change"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 @pytest.fixture
@@ -66,25 +71,6 @@ def test_objective_never_rises_for_equal_groups(n_groups, k, lam, seed):
     assert (np.diff(path) <= 1e-9 * np.abs(path[0])).all()
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(3, 40), st.integers(1, 9), st.booleans(), st.booleans(), st.integers(0, 2**16))
-def test_fused_and_plain_steps_agree(n, k, weighted, single, seed):
-    rng = np.random.default_rng(seed)
-    dtype = np.float32 if single else np.float64
-    A = random_graph(n, weighted, seed, dtype)
-    H, W = start(rng, n, k)
-    groups = np.arange(n) % 3
-    penalty = 0.3 * GroupParity(groups) + 0.2 * Scatter(groups)
-    plain, fused = (
-        multiplicative_updates(product(A), H.astype(dtype), W, penalty=penalty, max_iter=8, tol=0)
-        for product in PRODUCTS
-    )
-    assert fused.H.dtype == dtype
-    tolerance = 1e-3 if single else 1e-9
-    np.testing.assert_allclose(fused.H, plain.H, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(fused.history, plain.history, rtol=tolerance, atol=tolerance)
-
-
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_threads", [2, 3])
@@ -104,10 +90,7 @@ def test_threads_give_the_same_bits(dtype, n_threads):
         )
         for count in (1, n_threads)
     )
-    np.testing.assert_array_equal(one.H, many.H)
-    np.testing.assert_array_equal(one.W, many.W)
-    np.testing.assert_array_equal(one.history, many.history)
-    assert one.change == many.change
+    assert_same(one, many)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -194,12 +177,7 @@ def test_fits_together_are_the_fits_alone(dtype, k, n_fits):
     for place, ((H, W), weight) in enumerate(zip(starts, weights, strict=True)):
         penalty = weight * Contrastive(groups, self_pairs=False)
         alone = multiplicative_updates(product, H.astype(dtype), W, penalty=penalty, **limits)
-        together = found[place]
-        assert together.status is alone.status
-        assert together.change == alone.change
-        np.testing.assert_array_equal(together.history, alone.history)
-        np.testing.assert_array_equal(together.H, alone.H)
-        np.testing.assert_array_equal(together.W, alone.W)
+        assert_same(found[place], alone)
 
 
 def test_a_fit_that_diverges_leaves_the_others_alone():
@@ -215,10 +193,7 @@ def test_a_fit_that_diverges_leaves_the_others_alone():
     assert [found[place].status is Status.DIVERGED for place in range(4)] == [True, False, False, True]
     for place, penalty in enumerate(penalties):
         alone = multiplicative_updates(product, H, W, penalty=penalty, **limits)
-        assert found[place].status is alone.status
-        np.testing.assert_array_equal(found[place].history, alone.history)
-        np.testing.assert_array_equal(found[place].H, alone.H)
-        assert np.isfinite(found[place].W).all()
+        assert_same(found[place], alone)
 
 
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
@@ -248,6 +223,11 @@ def dense_deep(A, H, W, F, lam, exponent, n_iter):
     return psi, W, value
 
 
+def deep_updates(A, H, W, penalty, exponent, max_iter):
+    steps = LayerSteps(SerialProduct(sparse.csr_array(A)), H, penalty, exponent)
+    return iterate(steps, W, max_iter=max_iter, tol=0, fit_interaction=True, notify=Notifier())
+
+
 @pytest.mark.parametrize("layers", [(3,), (8, 3), (12, 6, 3)])
 @pytest.mark.parametrize("exponent", [0.25, 0.5])
 @pytest.mark.parametrize("all_columns", [True, False])
@@ -261,16 +241,7 @@ def test_deep_updates_follow_the_dense_equations(layers, exponent, all_columns):
     F = np.eye(3)[groups] - np.bincount(groups) / 30
     F = F if all_columns else F[:, :-1]
     psi, W_dense, value = dense_deep(A, H, W, F, 0.3, exponent, 15)
-    factors = deep_updates(
-        SerialProduct(sparse.csr_array(A)),
-        H,
-        W,
-        penalty=0.3 * GroupParity(groups, all_columns=all_columns),
-        exponent=exponent,
-        max_iter=15,
-        tol=0,
-        notify=Notifier(),
-    )
+    factors = deep_updates(A, H, W, 0.3 * GroupParity(groups, all_columns=all_columns), exponent, max_iter=15)
     np.testing.assert_allclose(factors.H, psi, rtol=1e-8)
     np.testing.assert_allclose(factors.W, W_dense, rtol=1e-8)
     assert factors.history[-1] == pytest.approx(value, rel=1e-9)
@@ -285,16 +256,9 @@ def test_a_step_without_their_rows_is_a_step_with_rows_of_zeros():
     np.fill_diagonal(dense, 0)
     penalty = 0.7 * GroupParity(np.array([0, 1, 0, 1, 1, 0, 1, 0, 1]))
     first, second, W = rng.random((6, 3)), rng.random((3, 2)), np.eye(2) + 0.5
-    limits = {"exponent": 0.25, "max_iter": 5, "tol": 0.0, "notify": Notifier()}
-    all_of_them = deep_updates(
-        SerialProduct(sparse.csr_array(dense)), [with_rows(first, linked, 9), second], W, penalty=penalty, **limits
-    )  # fmt: skip
-    some = deep_updates(
-        SerialProduct(sparse.csr_array(dense[np.ix_(linked, linked)])),
-        [first, second],
-        W,
-        penalty=OnRows(penalty, linked, 9),
-        **limits,
-    )
+    everyone = [with_rows(first, linked, 9), second]
+    all_of_them = deep_updates(dense, everyone, W, penalty, 0.25, max_iter=5)
+    linked_ones, own = dense[np.ix_(linked, linked)], OnRows(penalty, linked, 9)
+    some = deep_updates(linked_ones, [first, second], W, own, 0.25, max_iter=5)
     np.testing.assert_allclose(with_rows(some.H, linked, 9), all_of_them.H, rtol=1e-12)
     np.testing.assert_allclose(some.history, all_of_them.history, rtol=1e-12)

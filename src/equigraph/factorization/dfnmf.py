@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import ParameterError
 from equigraph.factorization.multiplicative import (
     FLOOR,
-    Factors,
     PanelSteps,
     Sums,
     interaction_tables,
@@ -158,24 +157,15 @@ class DFNMF(GraphClusterer):
             penalty = OnRows(penalty, linked, problem.n_nodes)
         product = product_of(adjacency)
         with self._notifier() as notify, single_blas_thread():
-            start = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
-            factors = deep_updates(
-                product,
-                *start,
-                penalty=penalty,
-                exponent=self.exponent,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                notify=notify,
-            )
+            H, W = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
+            steps = LayerSteps(product, H, penalty, self.exponent)
+            limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+            factors = iterate(steps, W, fit_interaction=True, notify=notify, **limits)
         warn_unless_converged(self, factors)
-        H = with_rows(factors.H, linked, problem.n_nodes) if alone else factors.H
-        H, W = in_users_unit(H, factors.W, problem.unit)
-        return Clustering(
-            membership=H,
-            interaction=W,
-            attributes={**factors.attributes, "layers_": layers},
-        )
+        psi = with_rows(factors.H, linked, problem.n_nodes) if alone else factors.H
+        psi, W = in_users_unit(psi, factors.W, problem.unit)
+        attributes = {**factors.attributes, "layers_": layers}
+        return Clustering(membership=psi, interaction=W, attributes=attributes)
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         if problem.attributes is None or self.fairness == 0:
@@ -239,24 +229,11 @@ def pretrain(
     return H, W
 
 
-def deep_updates(
-    product: Product,
-    H: Sequence[NDArray],
-    W: NDArray,
-    *,
-    penalty: Penalty,
-    exponent: float,
-    max_iter: int,
-    tol: float,
-    notify: Notifier,
-) -> Factors:
-    """Train all layers together; the H that comes back, and that the penalty sees, is their product."""
-    steps = _LayerSteps(product, H, penalty, exponent)
-    return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=True, notify=notify)
+class LayerSteps(PanelSteps):
+    """Steps of a membership that is a product of layers: each of them updates one layer after the other.
 
-
-class _LayerSteps(PanelSteps):
-    """Steps of a membership that is a product of layers: each of them updates one layer after the other."""
+    The H that comes back, and that the penalty sees, is the product of all layers.
+    """
 
     def __init__(self, product: Product, layers: Sequence[NDArray], penalty: Penalty, exponent: float):
         super().__init__(product, _chain(layers), penalty)
