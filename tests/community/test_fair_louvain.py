@@ -3,7 +3,6 @@ import pytest
 
 from equigraph.community import FairLouvain
 from equigraph.community.louvain import fair_louvain
-from equigraph.exceptions import FairnessIgnoredWarning
 from equigraph.search.merge import merge
 from equigraph.search.partition import scores_of
 from tests.reference.label_fixtures import prepare
@@ -116,10 +115,3 @@ def test_a_node_without_edges_joins_for_fairness_when_k_is_fixed():
     assert free.n_clusters_ == 3
     labels = FairLouvain(2, fairness=0.3, random_state=0).fit_predict(dense, sensitive_features=codes)
     assert labels[16] == labels[8]
-
-
-def test_without_groups_there_is_a_warning_and_modularity_alone(make_skewed):
-    adjacency, _ = make_skewed(0)
-    with pytest.warns(FairnessIgnoredWarning):
-        labels = FairLouvain(fairness=0.5, random_state=0).fit_predict(adjacency)
-    assert np.array_equal(labels, FairLouvain(fairness=0, random_state=0).fit_predict(adjacency))

@@ -8,7 +8,7 @@ from scipy import linalg, sparse
 
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.spectral import solvers
-from equigraph.spectral.embedding import constrained_embedding, group_constraint, group_indicators
+from equigraph.spectral.embedding import constrained_embedding, group_constraint
 from equigraph.spectral.individual import check_representation, exact_row_space, low_rank_row_space
 
 
@@ -189,10 +189,6 @@ def test_no_solver_left_is_an_error(monkeypatch):
         constrained_embedding(path, None, 3, normalized=True)
 
 
-def _group_graph(codes):
-    return sparse.csr_array((codes[:, None] == codes[None]).astype(float))
-
-
 def _same_space(one, two):
     return one.shape[1] == two.shape[1] and float(linalg.subspace_angles(one, two).max()) < 1e-7
 
@@ -212,16 +208,6 @@ def test_proportional_clusters_meet_the_constraint_and_others_do_not():
     assert np.abs(F.T @ np.array([1, 1, 0, 0, 0, 0])).max() > 0.5
 
 
-def test_group_indicators_exclude_the_constant_vector():
-    G = group_indicators(np.array([0, 2, 2]), 3)
-    assert G.tolist() == [[1, 0], [0, 1], [0, 1]]
-
-
-def test_groups_as_representation_graph_give_the_group_constraint():
-    codes = np.random.default_rng(0).integers(0, 4, 50)
-    assert _same_space(exact_row_space(_group_graph(codes)), group_constraint(codes, 4))
-
-
 def test_row_space_matches_svd_for_a_weighted_graph_of_low_rank():
     rng = np.random.default_rng(1)
     half = rng.integers(0, 3, (40, 5)).astype(float)
@@ -230,12 +216,6 @@ def test_row_space_matches_svd_for_a_weighted_graph_of_low_rank():
     basis = exact_row_space(R)
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-12)
     assert _same_space(basis, linalg.orth(centred.T, rcond=1e-10))
-
-
-def test_low_rank_of_full_rank_of_groups_is_exact():
-    codes = np.random.default_rng(0).integers(0, 4, 150)
-    low = low_rank_row_space(_group_graph(codes), 4)
-    assert _same_space(linalg.orth(low, rcond=1e-8), group_constraint(codes, 4))
 
 
 @pytest.mark.parametrize("n", [60, 150])

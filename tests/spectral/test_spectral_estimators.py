@@ -167,12 +167,6 @@ def test_contradicting_parameters_are_refused(parameters, message):
         IndividualFairSC(2, **parameters).fit(A, sensitive_features=group)
 
 
-def test_rank_that_leaves_too_little_is_an_error():
-    A, _, _ = planted()
-    with pytest.raises(InfeasibleError, match="leave 1 dimensions"):
-        IndividualFairSC(2, representation=np.eye(200), rank=199).fit(A)
-
-
 @pytest.mark.parametrize("cls", FAIR)
 def test_isolated_nodes_get_zeros_and_help_fairness(cls):
     A, _, group = planted()
@@ -223,15 +217,6 @@ def test_too_few_different_points_give_fewer_clusters_without_a_warning():
     labels = kmeans_labels(points, 4, n_init=2, seed=0)
     assert len(set(labels)) == 2
     assert set(fill_empty(labels, points, 4)) == {0, 1, 2, 3}
-
-
-def test_row_normalization_changes_labels_only():
-    A, _, group = planted(n=180, k=3, probabilities=(0.2, 0.15, 0.1, 0.02))
-    raw = ScalableFairSC(3, random_state=0).fit(A, sensitive_features=group)
-    unit = ScalableFairSC(3, row_normalize=True, random_state=0).fit(A, sensitive_features=group)
-    assert np.array_equal(raw.embedding_, unit.embedding_)
-    expected = kmeans_labels(unit_rows(raw.embedding_), 3, n_init=10, seed=0)
-    assert (contingency_table(unit.labels_, expected, 3, 3) > 0).sum() == 3
 
 
 def test_unit_rows_keep_zeros_and_survive_tiny_numbers():
