@@ -153,22 +153,6 @@ def test_another_number_of_clusters(given_k, wanted, fairness, make_graph):
     assert np.unique(found).tolist() == list(range(wanted))
 
 
-def test_tiny_graphs_of_all_shapes(tiny):
-    codes = np.tile([0, 1], 6)
-    for fairness in (0, 0.5, 1):
-        for k, effort in ((2, 0), (3, 0.1), (12, 0)):
-            found = refine_labels(
-                tiny,
-                np.arange(12) % 2,
-                sensitive_features=codes,
-                n_clusters=k,
-                fairness=fairness,
-                effort=effort,
-                random_state=0,
-            )
-            assert np.unique(found).size == k
-
-
 def test_bad_input_is_named(make_graph):
     adjacency, codes, labels = make_graph(12, 0), np.arange(12) % 2, np.arange(12) % 3
 
