@@ -232,6 +232,23 @@ def test_a_zero_diagonal_does_not_hide_a_cluster_from_the_penalty():
     assert split == pytest.approx(plain, rel=1e-12)
 
 
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+def test_gradient_is_that_of_finite_differences(diagonal):
+    A, H, W, groups = problem(3, diagonal=diagonal)
+    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
+
+    def value(H, W):
+        return normalized_objective(product, H, W, penalty=penalty, weight=0.7)
+
+    on_H, on_W = normalized_gradient(product, H, W, penalty=penalty, weight=0.7)
+    rng, eps = np.random.default_rng(0), 1e-6
+    for _ in range(5):
+        E, F = rng.standard_normal(H.shape), rng.standard_normal(W.shape)
+        F = F + F.T
+        slope = (value(H + eps * E, W + eps * F) - value(H - eps * E, W - eps * F)) / (2 * eps)
+        assert slope == pytest.approx(np.sum(on_H * E) + np.sum(on_W * F), rel=1e-6)
+
+
 def test_interaction_is_the_nonnegative_least_squares_fit():
     A, H, _, _ = problem(4, n=20, k=3)
     pairs = [(i, j) for i in range(3) for j in range(i, 3)]

@@ -61,7 +61,8 @@ class FairNMTF(GraphClusterer):
         Start; the strength of fairness in the first follows the dial. "partition": the labels that `FairPartition`
         finds at the same dial.
     solver : {"cd", "mu"}, default="cd"
-        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates.
+        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates, in which
+        the scale of H is free, so that the penalty counts for less.
     n_init : int, default=1
         Number of runs, of which that with the smallest objective is kept.
     max_iter : int, default=100
@@ -86,7 +87,8 @@ class FairNMTF(GraphClusterer):
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`; membership and interaction are H and W of the factorisation, nothing touched up.
     objective_history_ : ndarray
-        Normalised objective after each step; with the solver "cd" it never rises.
+        Normalised objective after each step; with the solver "cd" it never rises, with "mu" its penalty is that of H
+        as the updates have it, not of the H that is returned.
     n_iter_ : int
         Steps.
 
