@@ -124,8 +124,8 @@ class Leiden(_Adapter):
         if self.backend == "networkit":
             rounds = 100 if self.n_iterations < 0 else self.n_iterations
             return _networkit(adjacency, seed, "ParallelLeiden", iterations=rounds, gamma=self.resolution)
-        options: dict[str, Any] = {"n_iterations": self.n_iterations}
-        with _igraph(adjacency, seed) as (graph, options["weights"]):
+        with _igraph(adjacency, seed) as (graph, weights):
+            options: dict[str, Any] = {"weights": weights, "n_iterations": self.n_iterations}
             if self.backend == "igraph":
                 options.update(objective_function="modularity", resolution=self.resolution)
                 return np.asarray(graph.community_leiden(**options).membership)
