@@ -32,23 +32,17 @@ class PointLabel(NamedTuple):
     bold: bool = False
 
 
-def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: Points) -> list[Any]:
-    """Write labels beside their points, first come first served.
+def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: Points) -> None:
+    """Write labels beside their points, first come first served, with a line to those that are far.
 
     The important labels come first; the limits and layout of the axes must be final. Obstacles are places, in data
     coordinates, that should stay free.
     """
     places = [(direction, distance) for distance in _DISTANCES for direction in _AROUND]
     line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 5}
-    writer = _Writer(ax, obstacles, pad=4.0, inside=True)
-    written = []
-    for label in labels:
-        weight = "bold" if label.bold else "normal"
-        note = writer.note(label, fontsize=9, fontweight=weight, zorder=6, arrowprops=line)
-        distance, _ = writer.place(note, places)
+    style: dict[str, Any] = {"fontsize": 9, "zorder": 6, "arrowprops": line}
+    for note, distance in _write(ax, labels, obstacles, places, pad=4.0, inside=True, **style):
         note.arrow_patch.set_visible(distance >= _FAR)
-        written.append(note)
-    return written
 
 
 def write_names(ax: Any, positions: Points, names: list[str], *, reach: float, spare: float = 1.0) -> int:
@@ -60,72 +54,75 @@ def write_names(ax: Any, positions: Points, names: list[str], *, reach: float, s
     from matplotlib.patheffects import withStroke
 
     places = [(direction, reach + _GAP) for direction in _BESIDE]
-    halo = [withStroke(linewidth=2.2, foreground="white")]
-    writer = _Writer(ax, positions, pad=reach, spare=spare)
-    written = 0
-    for (x, y), name in zip(positions, names, strict=True):
-        note = writer.note(PointLabel(x, y, name, TEXT), fontsize=8, zorder=3, path_effects=halo)
-        _, cost = writer.place(note, places, most=_COVERS)
-        if cost < _COVERS:
-            written += 1
-        else:
-            note.remove()
-    return written
+    labels = [PointLabel(x, y, name, TEXT) for (x, y), name in zip(positions, names, strict=True)]
+    style: dict[str, Any] = {
+        "fontsize": 8,
+        "zorder": 3,
+        "path_effects": [withStroke(linewidth=2.2, foreground="white")],
+    }
+    return len(_write(ax, labels, positions, places, pad=reach, spare=spare, most=_COVERS, **style))
 
 
-class _Writer:
-    """Axes with obstacles and the labels that were written so far; boxes are (left, low, right, high) in pixels."""
+def _write(
+    ax: Any,
+    labels: Sequence[PointLabel],
+    obstacles: Points,
+    places: Sequence[tuple[Points, float]],
+    *,
+    pad: float,
+    spare: float = 1.0,
+    inside: bool = False,
+    most: float = np.inf,
+    **style: Any,
+) -> list[tuple[Any, float]]:
+    """Write labels at the best of some places, and return them with their distances; what costs too much is left out.
 
-    def __init__(self, ax: Any, obstacles: Points, *, pad: float, spare: float = 1.0, inside: bool = False):
-        ax.figure.draw_without_rendering()
-        self.ax, self.spare = ax, spare
-        self.frame = ax.get_window_extent() if inside else None
-        self.pixels = ax.figure.dpi / 72  # in a point
-        self.pad = pad * self.pixels
-        self.busy = ax.transData.transform(obstacles) if len(obstacles) else np.empty((0, 2))
-        self.taken = np.empty((0, 4))
+    Places are directions and distances in points. They should lie inside the axes if that is wanted.
+    """
+    ax.figure.draw_without_rendering()
+    pixels = ax.figure.dpi / 72  # in a point
+    frame = ax.get_window_extent() if inside else None
+    busy = ax.transData.transform(obstacles) if len(obstacles) else np.empty((0, 2))
+    taken = np.empty((0, 4))  # boxes are (left, low, right, high) in pixels
 
-    def note(self, label: PointLabel, **style: Any) -> Any:
-        """Write a label on its point."""
-        note = self.ax.annotate(
-            label.text,
-            (label.x, label.y),
-            xytext=(0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            color=label.color,
-            **style,
+    def cost(box: Points) -> float:
+        low, high = box[:2], box[2:]
+        covered = ((busy > low - pad * pixels) & (busy < high + pad * pixels)).all(axis=1)
+        overlapping = ((taken[:, :2] < high) & (taken[:, 2:] > low)).all(axis=1)
+        outside = frame is not None and ((low < frame.min).any() or (high > frame.max).any())
+        return float(_COVERS * covered.sum() + _OVERLAPS * overlapping.sum() + _LEAVES * outside)
+
+    written = []
+    for label in labels:
+        middle = {"xytext": (0, 0), "textcoords": "offset points", "ha": "center", "va": "center"}
+        weight = "bold" if label.bold else "normal"
+        note = ax.annotate(
+            label.text, (label.x, label.y), color=label.color, fontweight=weight, **middle, **style
         )
         note.set_in_layout(False)  # or what was final would not be
-        return note
-
-    def place(
-        self, note: Any, places: Sequence[tuple[Points, float]], most: float = np.inf
-    ) -> tuple[float, float]:
-        """Move a label to the best place, and return its distance and cost; what costs too much takes no room."""
-        from matplotlib.text import Text
-
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing")  # that is said when the picture is drawn
-            box = Text.get_window_extent(note)  # an annotation would count its line in
-        half = self.spare * np.array([box.width / 2 + 2 * self.pixels, box.height / 2 + self.pixels])
-        anchor = self.ax.transData.transform(note.xy)
+        half = spare * (_size(note) / 2 + pixels * np.array([2, 1]))
+        anchor = ax.transData.transform(note.xy)
         options = []
         for direction, distance in places:
             # The edge of the box is at the distance from the point.
-            center = anchor + direction * distance * self.pixels + np.sign(direction) * half
-            here = np.concatenate((center - half, center + half))
-            options.append((self._cost(here), distance, center, here))
-        cost, distance, center, here = min(options, key=lambda option: option[0] + option[1])
-        if cost < most:
-            self.taken = np.vstack((self.taken, here))
-            note.set_position(tuple((center - anchor) / self.pixels))
-        return distance, cost
+            center = anchor + direction * distance * pixels + np.sign(direction) * half
+            box = np.concatenate((center - half, center + half))
+            options.append((cost(box), distance, center, box))
+        price, distance, center, box = min(options, key=lambda option: option[0] + option[1])
+        if price >= most:
+            note.remove()
+            continue
+        taken = np.vstack((taken, box))
+        note.set_position(tuple((center - anchor) / pixels))
+        written.append((note, distance))
+    return written
 
-    def _cost(self, box: Points) -> float:
-        low, high = box[:2], box[2:]
-        covered = ((self.busy > low - self.pad) & (self.busy < high + self.pad)).all(axis=1)
-        overlapping = ((self.taken[:, :2] < high) & (self.taken[:, 2:] > low)).all(axis=1)
-        outside = self.frame is not None and ((low < self.frame.min).any() or (high > self.frame.max).any())
-        return float(_COVERS * covered.sum() + _OVERLAPS * overlapping.sum() + _LEAVES * outside)
+
+def _size(note: Any) -> Points:
+    """Return width and height of a text in pixels, without the line that an annotation counts in."""
+    from matplotlib.text import Text
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # that is said when the picture is drawn
+        box = Text.get_window_extent(note)
+    return np.array([box.width, box.height])

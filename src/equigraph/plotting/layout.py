@@ -1,4 +1,4 @@
-"""Where to draw the nodes of a graph: forces for small graphs, eigenvectors for large ones."""
+"""Where to draw the nodes of a graph: forces for small graphs, discs for large ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ MAX_SPRING_NODES = 3000
 _BLOCK = 256  # rows of the distance matrix at a time
 _PAIRS = 1.5e8  # pairs of nodes over all iterations: a few seconds
 _COHESION = 0.5  # pull towards the centre of the own cluster, in units of the spring's
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 _GRAVITY = 0.02  # pull towards the middle, so that components do not drift away
 
 
@@ -25,8 +26,8 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     """Return a position for each node.
 
     Up to 3000 nodes neighbours attract and all nodes repel each other, as Fruchterman and Reingold proposed;
-    above, every cluster is a disc that is filled by the order of the leading eigenvectors. With labels, nodes
-    are also drawn to the centre of their cluster. Nodes without an edge are placed on the rim. Of the
+    above, every cluster is a disc with its most linked nodes in the middle. With labels, nodes are also drawn to
+    the centre of their cluster. Nodes without an edge are placed on the rim. Of the
     distances, never more than a block of rows is held in memory.
 
     Parameters
@@ -65,14 +66,15 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     matrix, n = graph.unit_adjacency, graph.n_nodes
     given = np.zeros(n) if labels is None else labels_in_order(labels, graph)
     codes = np.asarray(unique_values(given)[1], dtype=np.intp)
-    rng = np.random.default_rng(seed)
     connected = np.flatnonzero(np.diff(matrix.indptr))
     positions = np.zeros((n, 2))
     if connected.size:
         inner = matrix[connected][:, connected] if connected.size < n else matrix
         _, inner_codes = np.unique(codes[connected], return_inverse=True)
-        place = _springs if connected.size <= MAX_SPRING_NODES else _discs
-        positions[connected] = _fit(place(sparse.csr_array(inner), inner_codes, labels is not None, rng))
+        if connected.size > MAX_SPRING_NODES:
+            positions[connected] = _fit(_discs(inner, inner_codes))
+        else:
+            positions[connected] = _fit(_springs(inner, inner_codes, labels is not None, seed))
     _place_isolated(positions, np.setdiff1d(np.arange(n), connected), codes)
     return _fit(positions)
 
@@ -90,14 +92,13 @@ def _circle(n: int) -> Points:
     return np.column_stack((np.cos(angle), np.sin(angle)))
 
 
-def _springs(
-    adjacency: sparse.csr_array, codes: Codes, with_labels: bool, rng: np.random.Generator
-) -> Points:
+def _springs(adjacency: sparse.csr_array, codes: Codes, with_labels: bool, seed: int) -> Points:
     """Move the nodes by attraction and repulsion, in smaller and smaller steps."""
     from threadpoolctl import threadpool_limits
 
     n, n_codes = adjacency.shape[0], int(codes.max()) + 1
-    positions = rng.uniform(-0.3, 0.3, size=(n, 2)) + (_circle(n_codes)[codes] if n_codes > 1 else 0)
+    positions = np.random.default_rng(seed).uniform(-0.3, 0.3, size=(n, 2))
+    positions += _circle(n_codes)[codes] if n_codes > 1 else 0
     # Weights only order the springs: a weight of a thousand must not collapse the picture.
     springs = sparse.csr_array((adjacency.data / adjacency.data.max(), adjacency.indices, adjacency.indptr))
     distance = 2 / np.sqrt(n)
@@ -125,55 +126,34 @@ def _attraction(positions: Points, springs: sparse.csr_array, distance: float) -
 
 def _repulsion(positions: Points, distance: float) -> Points:
     """Return the push of all nodes, the ideal distance squared over the distance."""
+    from scipy.spatial.distance import cdist
+
     force = np.empty_like(positions)
-    x, y = positions.T
     for start in range(0, positions.shape[0], _BLOCK):
         here = positions[start : start + _BLOCK]
-        squared = (here[:, 0, None] - x) ** 2 + (here[:, 1, None] - y) ** 2
-        weight = distance**2 / np.maximum(squared, 1e-6)
+        weight = distance**2 / np.maximum(cdist(here, positions, "sqeuclidean"), 1e-6)
         force[start : start + _BLOCK] = here * weight.sum(axis=1)[:, None] - weight @ positions
     return force
 
 
-def _discs(adjacency: sparse.csr_array, codes: Codes, with_labels: bool, rng: np.random.Generator) -> Points:
-    """Give each cluster a disc of its size; the eigenvectors decide the angle and radius within it."""
-    coordinates = _eigenvectors(adjacency, rng)
+def _discs(adjacency: sparse.csr_array, codes: Codes) -> Points:
+    """Give each cluster a disc of its size on a ring, with the most linked nodes in its middle."""
+    degrees = adjacency.sum(axis=1, dtype=np.float64)
     sizes = np.bincount(codes)
     radius = np.sqrt(sizes / sizes.sum())
     # On a circle on which neighbouring discs just do not touch.
-    angle = np.cumsum(radius) - radius / 2
-    angle = 2 * np.pi * angle / radius.sum()
+    angle = 2 * np.pi * (np.cumsum(radius) - radius / 2) / radius.sum()
     ring = 0.0 if sizes.size == 1 else 1.15 * radius.sum() / np.pi
     positions = np.empty((codes.size, 2))
-    for code in range(sizes.size):
+    for code, size in enumerate(sizes.tolist()):
         members = np.flatnonzero(codes == code)
-        own = coordinates[members] - coordinates[members].mean(axis=0)
-        # Ranks instead of values: eigenvectors put nearly all nodes on one spot.
-        turn = 2 * np.pi * _ranks(np.arctan2(own[:, 1], own[:, 0]))
-        reach = radius[code] * 0.95 * np.sqrt(_ranks(np.hypot(own[:, 0], own[:, 1])))
+        members = members[np.argsort(-degrees[members], kind="stable")]
+        # The spiral of a sunflower: every node has as much room as any other.
+        turn = _GOLDEN_ANGLE * np.arange(size)
+        reach = 0.95 * radius[code] * np.sqrt((np.arange(size) + 0.5) / size)
         middle = ring * np.array([np.cos(angle[code]), np.sin(angle[code])])
         positions[members] = middle + reach[:, None] * np.column_stack((np.cos(turn), np.sin(turn)))
     return positions
-
-
-def _ranks(values: Points) -> Points:
-    ranks = np.empty(values.size)
-    ranks[np.argsort(values, kind="stable")] = (np.arange(values.size) + 0.5) / values.size
-    return ranks
-
-
-def _eigenvectors(adjacency: sparse.csr_array, rng: np.random.Generator) -> Points:
-    """Return the second and third eigenvector of the normalised adjacency, roughly."""
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-
-    root = 1 / np.sqrt(adjacency.sum(axis=1, dtype=np.float64))
-    scaled = sparse.diags_array(root) @ adjacency.astype(np.float64) @ sparse.diags_array(root)
-    try:
-        values, vectors = eigsh(scaled, k=3, which="LA", tol=1e-3, maxiter=200, v0=rng.normal(size=root.size))
-    except ArpackNoConvergence:
-        # A picture does not need them: random places within the discs do as well.
-        return rng.normal(size=(root.size, 2))
-    return (vectors * root[:, None])[:, np.argsort(values)[:2]]
 
 
 def _place_isolated(positions: Points, isolated: Codes, codes: Codes) -> None:
