@@ -147,7 +147,7 @@ def test_the_conclusion_is_a_search_of_all_moves():
     bounded = Subject(eg.as_graph(square), np.array([0, 1, 0, 1]), 2, groups, Aim(EVENNESS, at_least=1.0))
     assert explain_node(bounded, 1).conclusion == "No move of 1 alone raises Q with evenness of at least 1."
     plain = Subject(eg.as_graph(square), np.array([0, 1, 0, 1]), 2, groups)
-    assert explain_node(plain, 1).conclusion == "Cluster 0 would raise Q by 0.1250."
+    assert explain_node(plain, 1).conclusion == "Moving 1 alone to cluster 0 would raise Q by 0.1250."
 
 
 @pytest.fixture(scope="module")

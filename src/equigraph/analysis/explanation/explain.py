@@ -125,22 +125,15 @@ class NodeExplanation:
         """Return the clusters as a table, for a notebook."""
         measure = self.aim.notion.measure
         heads = ["cluster", "linked people", "Q", *(f"{measure} {name}" for name in self.fairness), "breaks"]
-        by_cluster = {move.cluster: move for move in self.moves}
+        changes = {
+            move.cluster: [move.Q, *move.fairness.values(), "; ".join(map(str, move.breaks))]
+            for move in self.moves
+        }
         rows: list[list[Any]] = []
         for one in self.linked:
-            move = by_cluster.get(one.cluster)
-            if move is None:
-                cells: list[Any] = [
-                    f"{one.cluster} (here)",
-                    one.number,
-                    None,
-                    *(None for _ in self.fairness),
-                    "",
-                ]
-            else:
-                breaks = "; ".join(map(str, move.breaks))
-                cells = [one.cluster, one.number, move.Q, *move.fairness.values(), breaks]
-            rows.append(cells)
+            here = [f"{one.cluster} (here)", one.number]
+            there = changes.get(one.cluster)
+            rows.append(here if there is None else [one.cluster, one.number, *there])
         return page_of(self._where(), heads, rows)
 
     def __str__(self) -> str:
@@ -181,14 +174,10 @@ class NodeExplanation:
         if self.size == 1:
             return f"{self.node} stays: cluster {self.cluster} would be empty."
         allowed = [move for move in self.moves if not move.breaks and self._fair_enough(move)]
-        if self.aim.objective(0.0, {}) is None and self.aim.at_least is None:
-            best = max(allowed, key=lambda move: move.Q, default=None)
-            if best is None or best.Q <= _NOTHING:
-                return f"No other cluster would raise Q{self._by_rules()}."
-            return f"Cluster {best.cluster} would raise Q by {best.Q:.4f}."
         best = max(allowed, key=self._gain, default=None)
         if best is None or self._gain(best) <= _NOTHING:
-            return f"No move of {self.node} alone raises {self.aim.in_words}{self._by_rules()}."
+            within = " within the rules" if any(move.breaks for move in self.moves) else ""
+            return f"No move of {self.node} alone raises {self.aim.in_words}{within}."
         return (
             f"Moving {self.node} alone to cluster {best.cluster} would raise {self.aim.in_words} by "
             f"{self._gain(best):.4f}."
@@ -202,9 +191,6 @@ class NodeExplanation:
             return True
         after = {name: self.fairness[name] + gain for name, gain in move.fairness.items()}
         return self.aim.mean(after) >= self.aim.at_least - _NOTHING
-
-    def _by_rules(self) -> str:
-        return " within the rules" if any(move.breaks for move in self.moves) else ""
 
 
 def explain_node(subject: Subject, name: Any) -> NodeExplanation:
@@ -238,18 +224,13 @@ def _linked(subject: Subject, node: int) -> tuple[Linked, ...]:
 
 
 def _moves(subject: Subject, node: int) -> tuple[Move, ...]:
-    modularity, fairness = subject.move_modularity(node), subject.move_fairness(node)
+    modularity = subject.move_modularity(node).tolist()
     moves = []
-    for cluster in range(subject.n_clusters):
-        if cluster == subject.labels[node]:
-            continue
-        gains = {name: float(gain[cluster]) for name, gain in fairness.items()}
-        labels = subject.labels
-        if subject.rules is not None:
-            labels = labels.copy()
-            labels[node] = cluster
+    for cluster in np.delete(np.arange(subject.n_clusters), subject.labels[node]).tolist():
+        labels = subject.labels.copy()
+        labels[node] = cluster
         breaks, mends = subject.rules_after(labels, subject.n_clusters)
-        Q = float(modularity[cluster])
+        Q, gains = modularity[cluster], subject.move_fairness(node, cluster)
         moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
     return tuple(moves)
 
@@ -344,7 +325,7 @@ class PairExplanation:
     @property
     def conclusion(self) -> str:
         """The answer in one sentence."""
-        gain, what = (self.Q, "Q") if self.objective is None else (self.objective, self.aim.in_words)
+        gain, what = (self.Q if self.objective is None else self.objective), self.aim.in_words
         if gain < 0:
             why = "what links gain, fairness loses"
             if self.Q < 0:

@@ -48,8 +48,8 @@ class Aim:
         """The objective as a formula."""
         if self.at_least is not None:
             return f"Q with {self.notion.measure} of at least {self.at_least:g}"
-        f = 0.0 if self.fairness is None else self.fairness
-        return f"{1 - f:g} Q + {f:g} {self.notion.measure}"
+        f = self.fairness
+        return "Q" if f is None else f"{1 - f:g} Q + {f:g} {self.notion.measure}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +91,10 @@ class Subject:
     @cached_property
     def fairness(self) -> dict[str, float]:
         """N of each attribute."""
-        return {
-            name: self.aim.notion.value(table, self.attributes[name].sizes)
-            for name, table in self.tables.items()
-        }
+        return {name: self._notion(name, table) for name, table in self.tables.items()}
+
+    def _notion(self, name: str, table: NDArray[np.int64]) -> float:
+        return self.aim.notion.value(table, self.attributes[name].sizes)
 
     def node(self, name: Any) -> int:
         """Return the place of a node; names are compared by their text."""
@@ -133,18 +133,17 @@ class Subject:
         gain[own] = 0.0
         return gain
 
-    def move_fairness(self, node: int) -> dict[str, NDArray[np.float64]]:
-        """Return what moving one node to each cluster adds to N of each attribute; 0 for its own."""
-        return {
-            name: _moved(
-                table,
-                self.attributes[name].sizes,
-                int(self.labels[node]),
-                int(self.attributes[name].codes[node]),
-                self.aim.notion,
-            )
-            for name, table in self.tables.items()
-        }
+    def move_fairness(self, node: int, cluster: int) -> dict[str, float]:
+        """Return what moving one node to a cluster adds to N of each attribute."""
+        gains = {}
+        for name, table in self.tables.items():
+            group = self.attributes[name].codes[node]
+            moved = table.copy()
+            if group >= 0:
+                moved[self.labels[node], group] -= 1
+                moved[cluster, group] += 1
+            gains[name] = self._notion(name, moved) - self.fairness[name]
+        return gains
 
     def merge_modularity(self, one: int, other: int, between: float) -> float:
         """Return what joining two clusters adds to Q."""
@@ -157,9 +156,10 @@ class Subject:
         """Return what joining two clusters adds to N of each attribute."""
         gains = {}
         for name, table in self.tables.items():
-            joined = np.delete(table, other, axis=0)
-            joined[one - (other < one)] += table[other]
-            gains[name] = self.aim.notion.value(joined, self.attributes[name].sizes) - self.fairness[name]
+            joined = table.copy()
+            joined[one] += table[other]
+            joined[other] = 0
+            gains[name] = self._notion(name, joined) - self.fairness[name]
         return gains
 
     @cached_property
@@ -189,30 +189,6 @@ class Subject:
             tuple(one for one in after if one.about not in now),
             tuple(one for one in self.broken if one.about not in then),
         )
-
-
-def _moved(
-    table: NDArray[np.int64], group_sizes: NDArray[np.intp], own: int, group: int, notion: Notion
-) -> NDArray[np.float64]:
-    """Return what moving one member of a group out of its cluster does to a notion, for every target."""
-    gains = np.zeros(len(table))
-    if group < 0:
-        return gains
-    with_one, without = table.copy(), table[own : own + 1].copy()
-    with_one[:, group] += 1
-    without[0, group] -= 1
-    scores, sizes = notion.cluster_scores(table, group_sizes), table.sum(axis=1)
-    weights = sizes if notion.sized else (sizes > 0).astype(np.int64)
-    there = notion.cluster_scores(with_one, group_sizes)
-    weights_there = sizes + 1 if notion.sized else np.ones(len(table), dtype=np.int64)
-    here = notion.cluster_scores(without, group_sizes)[0]
-    weight_here = sizes[own] - 1 if notion.sized else int(sizes[own] > 1)
-    total, mass = float(weights @ scores), int(weights.sum())
-    sums = total - weights[own] * scores[own] - weights * scores + weight_here * here + weights_there * there
-    masses = mass - weights[own] - weights + weight_here + weights_there
-    gains = sums / np.maximum(masses, 1) - total / max(mass, 1)
-    gains[own] = 0.0
-    return gains
 
 
 def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
