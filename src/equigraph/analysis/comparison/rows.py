@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -27,11 +26,6 @@ _DIGITS = 12
 _MOST_SIGNS = 12
 
 Spread = Literal["sd", "interval"] | None
-
-
-def finite(value: Any) -> float | None:
-    """Return a number that can be kept; None for what is not finite."""
-    return None if value is None or not np.isfinite(value) else float(value)
 
 
 @dataclass(frozen=True)
@@ -179,10 +173,8 @@ def interval(values: Sequence[float], confidence: float) -> tuple[float, float]:
     """
     if len(values) < 2:
         return np.nan, np.nan
-    mean = float(np.mean(values))
-    quantile = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1))
-    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return mean - half, mean + half
+    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * stats.sem(values))
+    return float(np.mean(values)) - half, float(np.mean(values)) + half
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -193,11 +185,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     found = np.asarray(p_values, dtype=float)
     corrected = np.full(found.size, np.nan)
-    order = [i for i in np.argsort(found, kind="stable").tolist() if not np.isnan(found[i])]
-    least = 0.0
-    for rank, i in enumerate(order):
-        least = max(least, min(1.0, (len(order) - rank) * found[i]))
-        corrected[i] = least
+    n_tests = np.count_nonzero(~np.isnan(found))
+    order = np.argsort(found)[:n_tests]  # NaN comes last
+    corrected[order] = np.minimum(np.maximum.accumulate(found[order] * np.arange(n_tests, 0, -1)), 1.0)
     return corrected.tolist()
 
 

@@ -7,20 +7,20 @@ import numbers
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from equigraph._utils.callbacks import Callbacks, Notifier, Watched
+from equigraph._utils.callbacks import Callbacks, Notifier, Progress, Watched
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import GIVE_GROUPS, counted, did_you_mean, listed, one_line
 from equigraph.analysis.comparison.result import Comparison
-from equigraph.analysis.comparison.rows import ComparedGraph, ComparisonRow, Fit, finite
+from equigraph.analysis.comparison.rows import ComparedGraph, ComparisonRow, Fit
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
@@ -123,8 +123,8 @@ def compare(
     for number in asked.values():
         check_parameters("compare", {"n_clusters": Integer(low=2)}, {"n_clusters": number})
     check_parameters("compare", {"n_seeds": Integer(low=1)}, {"n_seeds": n_seeds})
-    scored = Metrics.of(metrics)
-    chosen = candidates_of(list(METHODS) if methods is None else methods, fairness)
+    scored = _checked_metrics(COMPARED if metrics is None else metrics)
+    models, dials = _models_and_dials(list(METHODS) if methods is None else methods, fairness)
     for name, graph in named.items():
         if tune and graph.sensitive_features is None:
             raise ParameterError(
@@ -136,12 +136,12 @@ def compare(
     stopped = False
     for name, graph in named.items():
         trial = _GraphRuns(name, graph, asked[name], scored, seeds, Notifier(callbacks), tune)
-        for entry in chosen:
+        for method, model in models.items():
             if not stopped:
-                row, stopped = trial.row(entry)
+                row, stopped = trial.row(method, model, dials.get(method))
                 rows.append(row)
     sizes = tuple(ComparedGraph(name, one.n_nodes, one.n_edges, asked[name]) for name, one in named.items())
-    return Comparison(tuple(rows), sizes, seeds, scored.shown, stopped)
+    return Comparison(tuple(rows), sizes, seeds, tuple(scored), stopped)
 
 
 def _named_graphs(graphs: Any, sensitive_features: Any) -> tuple[dict[str, Graph], bool]:
@@ -180,56 +180,55 @@ class _GraphRuns:
     name: str
     graph: Graph
     n_clusters: int
-    metrics: Metrics
+    metrics: Mapping[str, str | Metric]
     seeds: tuple[int, ...]
     notify: Notifier
     tune: bool
 
-    def row(self, entry: Candidate) -> tuple[ComparisonRow, bool]:
+    def row(self, method: str, model: Any, dial: float | None) -> tuple[ComparisonRow, bool]:
         """Return the row of a method, and whether a callback wants to stop."""
-        row, stop, remark = ComparisonRow(entry.name, self.name), False, ""
+        row, stop, remark = ComparisonRow(method, self.name), False, ""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             try:
-                self._call(entry, 0)
-                if self.tune and entry.fairness is None and entry.has_dial:
-                    entry = self._tuned(entry)
-                labels, fits, stop = self._fits(entry)
-                dial = entry.fairness if entry.has_dial else None
+                self._call(method, 0)
+                if self.tune and dial is None and _has_dial(model):
+                    dial = self._tuned(model)
+                model = _with(model, fairness=dial)
+                labels, fits, stop = self._fits(method, model)
+                dial = dial if _has_dial(model) else None
                 row = replace(row, fits=fits, stability=seed_stability(labels), fairness=dial)
                 if not stop:
-                    remark = self._same_without_fairness(entry, labels[0])
+                    remark = self._same_without_fairness(model, labels[0])
             # One method's failure, whatever it is, must not lose the rows of the others.
             except Exception as error:
                 row = replace(row, error=one_line(error), bad_input=isinstance(error, InputError))
-                stop = self._call(entry, len(self.seeds))
+                stop = self._call(method, len(self.seeds))
         notes = [text for _, text in counted((one.category, one_line(one.message)) for one in caught)]
         return replace(row, notes=(*notes, *([remark] if remark else []))), stop
 
-    def _fits(self, entry: Candidate) -> tuple[list[NDArray[Any]], tuple[Fit, ...], bool]:
+    def _fits(self, method: str, model: Any) -> tuple[list[NDArray[Any]], tuple[Fit, ...], bool]:
         """Fit with one seed after the other; also return whether a callback wants to stop."""
         found: list[NDArray[Any]] = []
         fits: list[Fit] = []
         for step, seed in enumerate(self.seeds):
-            labels, one = self._fit(entry, seed, self._watch(entry, step))
+            # Callbacks can stop a fit halfway; they are not called for stages of the fit itself.
+            watch = Watched(partial(self._call, method, step)) if self.notify.callbacks else None
+            labels, fit = self._fit(model, seed, watch)
             found.append(labels)
-            fits.append(replace(one, scores=self.metrics.scores(self.graph, labels)))
-            if self._call(entry, step + 1) or one.status == "stopped":
+            fits.append(replace(fit, scores=self._scores(labels)))
+            if self._call(method, step + 1) or fit.status == "stopped":
                 return found, tuple(fits), True
         return found, tuple(fits), False
 
-    def _call(self, entry: Candidate, step: int) -> bool:
-        stage = f"{self.name}: {entry.name}" if self.name else entry.name
+    def _call(self, method: str, step: int, _: Progress | None = None) -> bool:
+        stage = f"{self.name}: {method}" if self.name else method
         return self.notify(stage, step, len(self.seeds))
 
-    def _watch(self, entry: Candidate, done: int) -> Watched | None:
-        """Return what lets the callbacks stop a fit halfway; they are not called for stages of the fit itself."""
-        return Watched(lambda progress: self._call(entry, done)) if self.notify.callbacks else None
-
-    def _fit(self, entry: Candidate, seed: int, watch: Watched | None = None) -> tuple[NDArray[Any], Fit]:
+    def _fit(self, model: Any, seed: int, watch: Watched | None = None) -> tuple[NDArray[Any], Fit]:
         """Fit once; return the labels, and all but the scores of the fit."""
-        model = entry.make(n_clusters=self.n_clusters, random_state=seed, callbacks=watch)
+        model = _with(model, n_clusters=self.n_clusters, random_state=seed, callbacks=watch)
         start, ours = time.perf_counter(), isinstance(model, GraphClusterer)
         if ours:
             model.fit(self.graph)
@@ -246,24 +245,38 @@ class _GraphRuns:
         status = "stopped" if watch is not None and watch.stopped else getattr(model, "status_", None)
         return labels, Fit(seed, {}, tuple(sizes.tolist()), seconds, status)
 
-    def _first_labels(self, entry: Candidate) -> NDArray[Any]:
+    def _scores(self, labels: NDArray[Any]) -> dict[str, float | None]:
+        """Return the usual scores and those asked for; None where one is not a finite number."""
+        found: dict[str, Any] = dict(evaluate(self.graph, labels))
+        for name, metric in self.metrics.items():
+            if callable(metric):
+                found[name] = metric(self.graph, labels)
+                if not isinstance(found[name], (numbers.Real, type(None))):
+                    raise ParameterError(f"The metric {name!r} returned {found[name]!r}: expected a number.")
+            elif name not in SCORES:
+                further = [metric] if metric in FURTHER else []
+                found[name] = evaluate(self.graph, labels, further=further).get(metric)
+        return {
+            name: None if value is None or not np.isfinite(value) else float(value)
+            for name, value in found.items()
+        }
+
+    def _first_labels(self, model: Any) -> NDArray[Any]:
         """Return the labels of the first seed, without the warnings."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self._fit(entry, self.seeds[0])[0]
+            return self._fit(model, self.seeds[0])[0]
 
-    def _tuned(self, entry: Candidate) -> Candidate:
-        """Return the same with the value of its dial for which Q times NB is largest."""
-        constraint = getattr(entry.make(), "_parameters", {}).get("fairness")
+    def _tuned(self, model: Any) -> float:
+        """Return the value of the dial for which Q times NB is largest."""
+        constraint = getattr(model, "_parameters", {}).get("fairness")
         bounded = isinstance(constraint, Real) and constraint.high == 1
         values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
-        tried = [replace(entry, fairness=value) for value in values]
-        scores = [evaluate(self.graph, self._first_labels(one)) for one in tried]
-        return tried[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]
+        scores = [evaluate(self.graph, self._first_labels(_with(model, fairness=value))) for value in values]
+        return values[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]
 
-    def _same_without_fairness(self, entry: Candidate, labels: NDArray[Any]) -> str:
+    def _same_without_fairness(self, model: Any, labels: NDArray[Any]) -> str:
         """Say that the labels are those of the same method without fairness, where they are; nothing otherwise."""
-        model = entry.make(n_clusters=self.n_clusters)
         kind = type(model).__name__
         if self.graph.sensitive_features is None:
             return ""
@@ -271,10 +284,10 @@ class _GraphRuns:
             from equigraph.spectral import SpectralClustering
 
             normalized = getattr(model, "normalized", True)
-            plain = SpectralClustering(normalized=normalized, row_normalize=model.row_normalize)
-            twin, called = Candidate(kind, plain), _TWINS[kind]
+            twin: Any = SpectralClustering(normalized=normalized, row_normalize=model.row_normalize)
+            called = _TWINS[kind]
         elif getattr(model, "fairness", None):
-            twin, called = replace(entry, fairness=0.0), f"{kind} without fairness"
+            twin, called = _with(model, fairness=0.0), f"{kind} without fairness"
         else:
             return ""
         same = adjusted_rand_score(labels, self._first_labels(twin)) == 1.0
@@ -282,112 +295,83 @@ class _GraphRuns:
         return f"The clusters of seed {seed} are those of {called}: fairness changed nothing." if same else ""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A method or an estimator under the name of its row."""
-
-    name: str
-    source: Any  # the name of a method, or an estimator of the user's, which is copied for every fit
-    fairness: float | None = None  # its dial; None leaves it as it is
-
-    def make(self, **wanted: Any) -> Any:
-        """Return a new estimator; of what is wanted those parameters are set that it has."""
-        base = get_method(self.source).load()() if isinstance(self.source, str) else clone(self.source)
-        known = base.get_params(deep=False)
-        chosen = {"fairness": self.fairness, **wanted}
-        return base.set_params(
-            **{name: value for name, value in chosen.items() if name in known and value is not None}
-        )
-
-    @property
-    def has_dial(self) -> bool:
-        """Whether there is a dial; a method that cannot be imported tells so in its row."""
-        try:
-            return "fairness" in self.make().get_params(deep=False)
-        except ImportError:
-            return True
+def _has_dial(model: Any) -> bool:
+    return "fairness" in model.get_params(deep=False)
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """Scores of a comparison: those of `evaluate`, and functions of the graph and the labels."""
+def _with(model: Any, **wanted: Any) -> Any:
+    """Return a copy of an estimator; of what is wanted those parameters are set that it has."""
+    known = model.get_params(deep=False)
+    return clone(model).set_params(
+        **{name: value for name, value in wanted.items() if name in known and value is not None}
+    )
 
-    shown: tuple[str, ...] = COMPARED
-    own: Mapping[str, Metric] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, metrics: Any) -> Self:
-        """Return the metrics that were asked for: none, a name or function, several of them, or a mapping to them."""
-        if metrics is None:
-            return cls()
-        given = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
-        pairs = given.items() if isinstance(given, Mapping) else [(_metric_name(one), one) for one in given]
-        own: dict[str, Metric] = {}
-        shown: list[str] = []
-        for name, one in pairs:
-            if not isinstance(name, str) or name in shown or (name in SCORES and name != one):
-                raise ParameterError(
-                    f"metrics has the name {name!r}, which is taken or no text: give another."
-                )
-            shown.append(name)
-            if callable(one):
-                own[name] = one
-            elif name not in SCORES:
-                own[name] = partial(_score, _checked_metric(one))
-        if not shown:
+def _checked_metrics(metrics: Any) -> dict[str, str | Metric]:
+    """Return the metrics that were asked for by the name of their column: a name or function, several, or a mapping."""
+    given = _as_list(metrics)
+    pairs = given.items() if isinstance(given, Mapping) else [(_metric_name(one), one) for one in given]
+    found: dict[str, str | Metric] = {}
+    known = (*SCORES, *FURTHER)
+    for name, metric in pairs:
+        if not isinstance(name, str) or name in found or (name in SCORES and name != metric):
+            raise ParameterError(f"metrics has the name {name!r}, which is taken or no text: give another.")
+        if not callable(metric) and metric not in known:
             raise ParameterError(
-                "metrics is empty: give the name of a score, or leave it out for the usual ones."
+                f"There is no metric {metric!r}{did_you_mean(metric, known)}: expected some of {', '.join(known)}, or "
+                "functions of the graph and the labels."
             )
-        return cls(tuple(shown), own)
+        found[name] = metric
+    if not found:
+        raise ParameterError(
+            "metrics is empty: give the name of a score, or leave it out for the usual ones."
+        )
+    return found
 
-    def scores(self, graph: Graph, labels: NDArray[Any]) -> dict[str, float | None]:
-        """Return all scores of a clustering; None where one is not a finite number."""
-        found: dict[str, Any] = dict(evaluate(graph, labels))
-        for name, function in self.own.items():
-            found[name] = function(graph, labels)
-            if not isinstance(found[name], (numbers.Real, type(None))):
-                raise ParameterError(f"The metric {name!r} returned {found[name]!r}: expected a number.")
-        return {name: finite(value) for name, value in found.items()}
+
+def _as_list(given: Any) -> Any:
+    return [given] if isinstance(given, str) or callable(given) else given
 
 
 def _metric_name(metric: Any) -> Any:
     return getattr(metric, "__name__", type(metric).__name__) if callable(metric) else metric
 
 
-def _checked_metric(name: Any) -> str:
-    known = (*SCORES, *FURTHER)
-    if name not in known:
-        raise ParameterError(
-            f"There is no metric {name!r}{did_you_mean(name, known)}: expected some of {', '.join(known)}, or "
-            "functions of the graph and the labels."
-        )
-    return str(name)
-
-
-def _score(name: str, graph: Graph, labels: NDArray[Any]) -> float | None:
-    """Return one score of `evaluate`; None for a fairness score of a graph without groups."""
-    return evaluate(graph, labels, further=[name] if name in FURTHER else ()).get(name)
-
-
-def candidates_of(methods: Any, fairness: float | Mapping[str, float] | None) -> tuple[Candidate, ...]:
-    """Return what is compared, each under a name of its own."""
-    found: dict[str, Any] = {}
-    if isinstance(methods, Mapping):
-        for name, one in methods.items():
-            if not isinstance(name, str) or not name:
-                raise ParameterError(f"methods has the name {name!r}: expected a text.")
-            found[name] = get_method(one).name if isinstance(one, str) else _checked(one)
-    else:
-        for one in [methods] if isinstance(methods, str) else methods:
-            source = get_method(one).name if isinstance(one, str) else _checked(one)
-            name = source if isinstance(source, str) else type(source).__name__
-            numbered = [name, *(f"{name} ({i})" for i in range(2, len(found) + 3))]
-            found[next(name for name in numbered if name not in found)] = source
-    if not found:
+def _models_and_dials(
+    methods: Any, fairness: float | Mapping[str, float] | None
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return what is compared, each under a name of its own, and the dials that are set."""
+    models: dict[str, Any] = {}
+    named: set[str] = set()
+    by_name = isinstance(methods, Mapping)
+    pairs: Any = methods.items() if by_name else [(None, one) for one in _as_list(methods)]
+    for name, one in pairs:
+        model = get_method(one).load()() if isinstance(one, str) else _checked(one)
+        if by_name and (not isinstance(name, str) or not name):
+            raise ParameterError(f"methods has the name {name!r}: expected a text.")
+        if not by_name:
+            first = one if isinstance(one, str) else type(one).__name__
+            numbered = [first, *(f"{first} ({i})" for i in range(2, len(models) + 3))]
+            name = next(other for other in numbered if other not in models)
+        models[name] = model
+        named |= {name} if isinstance(one, str) else set()
+    if not models:
         raise ParameterError(
             "methods is empty: give the name of a method or an estimator, or leave it out for all."
         )
-    return tuple(_with_dial(Candidate(name, one), fairness, list(found)) for name, one in found.items())
+    if not isinstance(fairness, Mapping):
+        # Whoever brings an estimator has set its dial.
+        fairness = {} if fairness is None else dict.fromkeys(named, fairness)
+    else:
+        strangers = [name for name in fairness if name not in models]
+        if strangers:
+            raise ParameterError(
+                f"fairness names {strangers[0]!r}, which is not compared; the methods are {', '.join(models)}."
+            )
+        for name in fairness:
+            if not _has_dial(models[name]):
+                raise ParameterError(f"fairness names {name!r}, which has no such dial: leave it out.")
+    return models, {name: float(dial) for name, dial in fairness.items()}
 
 
 def _checked(estimator: Any) -> Any:
@@ -397,18 +381,3 @@ def _checked(estimator: Any) -> Any:
             "and get_params, such as NMTF()."
         )
     return estimator
-
-
-def _with_dial(entry: Candidate, fairness: float | Mapping[str, float] | None, names: list[str]) -> Candidate:
-    if isinstance(fairness, Mapping):
-        strangers = [name for name in fairness if name not in names]
-        if strangers:
-            raise ParameterError(
-                f"fairness names {strangers[0]!r}, which is not compared; the methods are {', '.join(names)}."
-            )
-        if entry.name in fairness and not entry.has_dial:
-            raise ParameterError(f"fairness names {entry.name!r}, which has no such dial: leave it out.")
-        fairness = fairness.get(entry.name)
-    elif not isinstance(entry.source, str):
-        fairness = None  # whoever brings an estimator has set its dial
-    return entry if fairness is None else replace(entry, fairness=float(fairness))
