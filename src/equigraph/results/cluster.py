@@ -17,13 +17,13 @@ from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.adapters import library_of
-from equigraph.graph.features import with_features
 from equigraph.graph.groups.sums import indicator
 from equigraph.methods import get_method
 from equigraph.metrics import evaluate
 from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
+from equigraph.results.features import featured_graph
 from equigraph.results.result import ClusteringResult
 from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
@@ -75,10 +75,7 @@ def cluster(
             f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) and "
             "`equigraph choose-k` compare several numbers."
         )
-    if not isinstance(graph, BlockGraph):
-        graph = with_features(graph, sensitive_features)
-    elif sensitive_features is not None:
-        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
+    graph = featured_graph(graph, sensitive_features)
     watch = Watched(parameters.get("callbacks"))
     if parameters.get("callbacks") is not None:
         parameters = {**parameters, "callbacks": watch}

@@ -13,10 +13,12 @@ from equigraph._utils.hooks import hook
 from equigraph._utils.records import Tabular
 from equigraph.exceptions import GraphError, InputError, ParameterError
 from equigraph.graph import Graph, read_graph
+from equigraph.graph.features import with_features
 from equigraph.graph.graph import as_features, named_features
 from equigraph.graph.groups import AttributeOptions, Attributes, Groups, encode_attributes
 from equigraph.graph.groups.attributes import UNNAMED, Features, checked_weights
 from equigraph.graph.groups.encode import is_missing
+from equigraph.stores.blocks import BlockGraph
 
 # Column of labels.csv with the groups; of several attributes there is one for each, such as group[gender].
 GROUP = UNNAMED
@@ -132,6 +134,14 @@ def stored_features(
     if missing is not None:
         raise InputError(f"{path} has an attribute whose column {missing!r} is missing in the labels.")
     return *as_features({name: columns[head] for name, head in heads.items()}, None), options
+
+
+def featured_graph(graph: Any, sensitive_features: Any, attribute_weights: Any = None) -> Any:
+    """Return a graph, or a `BlockGraph`, with the sensitive features and the weights of a call, by default its own."""
+    if isinstance(graph, BlockGraph):
+        nodes = with_features(graph.without_edges(), sensitive_features, attribute_weights)
+        return graph.with_features_of(nodes)
+    return with_features(graph, sensitive_features, attribute_weights)
 
 
 def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:

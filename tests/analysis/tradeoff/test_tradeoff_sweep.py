@@ -61,7 +61,6 @@ def test_points_are_the_fits(room):
         assert same_clusters(point.labels, fitted.labels_)
         expected = evaluate(room, fitted.labels_, sensitive_features=room.sensitive_features)
         assert point.scores == pytest.approx(expected)
-        assert point.scores == evaluate(room, point.labels, sensitive_features=room.sensitive_features)
         assert point.sizes.tolist() == np.bincount(point.labels, minlength=3).tolist()
         assert point.means == pytest.approx(expected)
         assert np.isnan(list(point.spreads.values())).all()
@@ -112,8 +111,8 @@ def test_all_values_together_are_asked_for_once_per_restart(room, monkeypatch):
     assert calls == [(5, tuple(VALUES)), (6, tuple(VALUES))]
     slow = eg.tradeoff_curve(room, estimator=eg.FairLouvain(), **one)
     assert labels_of(fast) == labels_of(slow)
-    assert [point.scores for point in fast.points] == [point.scores for point in slow.points]
     for one_fast, one_slow in zip(fast.points, slow.points, strict=True):
+        assert one_fast.scores == pytest.approx(one_slow.scores)
         assert one_fast.stability == pytest.approx(one_slow.stability)
         assert one_fast.means == pytest.approx(one_slow.means)
 

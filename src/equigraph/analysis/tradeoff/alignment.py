@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.sizes import number_by_size
 from equigraph.graph.groups import contingency_table
 
 
@@ -44,13 +41,3 @@ def best_numbers(overlap: NDArray) -> NDArray[np.intp]:
     from scipy.optimize import linear_sum_assignment
 
     return np.asarray(linear_sum_assignment(overlap, maximize=True)[1], dtype=np.intp)
-
-
-def align_all(labelings: Iterable[NDArray], n_clusters: int) -> Sequence[NDArray[np.intp]]:
-    """Number the first labels by size, and align each of the others with the one before it."""
-    aligned: list[NDArray[np.intp]] = []
-    for labels in labelings:
-        aligned.append(
-            align_labels(labels, aligned[-1], n_clusters) if aligned else number_by_size(labels, n_clusters)
-        )
-    return aligned

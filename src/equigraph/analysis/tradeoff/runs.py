@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from sklearn.base import clone
 from equigraph._utils.callbacks import Notifier, Watched
 from equigraph._utils.sizes import number_by_size
 from equigraph._utils.text import one_line
-from equigraph.analysis.tradeoff.alignment import align_all, align_labels
+from equigraph.analysis.tradeoff.alignment import align_labels
 from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, index_of
 from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
 from equigraph.base import GraphClusterer
@@ -30,6 +30,8 @@ from equigraph.stores.blocks import BlockGraph
 
 _NAN = float("nan")
 Notes = list[tuple[type[Warning], str]]
+# Labels of one task with their scores, and the warnings of their fits.
+Solved = tuple[list[TradeoffPoint], Notes]
 
 
 @dataclass(frozen=True)
@@ -66,28 +68,107 @@ class Sweep:
             parts = [(value,) for value in self.values]
         return [(seed, part) for seed in self.seeds for part in parts]
 
-    def most_clusters(self, labelings: Sequence[NDArray]) -> int:
-        """Return the largest number of clusters, that of the method included."""
-        most = max(int(labels.max()) + 1 for labels in labelings)
-        return max(most, getattr(self.model, "n_clusters", None) or 0)
+    def fitted(self, model: Any, fairness: float, seed: int) -> TradeoffPoint:
+        """Return the point of a fitted estimator."""
+        labels = np.asarray(model.labels_, dtype=np.intp)
+        return single_point(self.graph, labels, self.notion, fairness, seed, getattr(model, "status_", None))
 
 
-class _Solved(NamedTuple):
-    """Labels for each value of a task with how their fits ended, labels on the front, and the warnings."""
+def single_point(
+    graph: Graph | BlockGraph,
+    labels: NDArray[np.intp],
+    notion: str,
+    fairness: float,
+    seed: int,
+    status: str | None = None,
+) -> TradeoffPoint:
+    """Return the point of labels that stand alone, without restarts."""
+    scores = score_labels(graph, labels, notion)
+    spreads = dict.fromkeys(scores, _NAN)
+    return TradeoffPoint(
+        fairness, labels, np.bincount(labels), scores, scores, spreads, _NAN, seed, 1, status
+    )
 
-    fits: list[tuple[NDArray[np.intp], str | None]]
-    front: list[NDArray[np.intp]]
-    notes: Notes
+
+def run_sweep(sweep: Sweep, watch: Watched) -> tuple[list[TradeoffPoint], Notes, bool]:
+    """Return the points of every task that was done, one at least, the warnings, and whether it was stopped.
+
+    Labels that a search found on its front, at no value of the dial, have NaN as their dial.
+    """
+    solved: dict[int, Solved] = {}
+    stopped, total = False, len(sweep.tasks)
+    notify = Notifier(watch)
+    notify(sweep.stage, 0, total)
+    for place, one in _results(sweep, notify):
+        solved[place] = one
+        halfway = watch.stopped
+        if notify(sweep.stage, len(solved), total):
+            stopped = halfway or len(solved) < total
+            break
+    # Tasks end in any order, which must not show in the result.
+    in_order = [solved[place] for place in sorted(solved)]
+    points = [point for found, _ in in_order for point in found]
+    return points, [note for _, notes in in_order for note in notes], stopped
 
 
-@dataclass
-class Runs:
-    """Fits by value of the dial, what else may be on the front, and the warnings."""
+def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
+    """Yield the places of tasks, and what each gives, as they are done."""
+    if sweep.n_jobs in (None, 1):
+        together = _solve_together(sweep)
+        if together is not None:
+            yield from together
+            return
+        for place, (seed, values) in enumerate(sweep.tasks):
+            yield place, _solve(sweep, seed, values, notify)
+        return
+    from joblib import Parallel, delayed, effective_n_jobs
 
-    fits: dict[float, list[TradeoffPoint]] = field(default_factory=dict)
-    front: list[TradeoffPoint] = field(default_factory=list)
-    notes: Notes = field(default_factory=list)
-    stopped: bool = False
+    # In portions, so that a wish to stop is heard between them.
+    size = 2 * effective_n_jobs(sweep.n_jobs)
+    with Parallel(n_jobs=sweep.n_jobs) as pool:
+        for start in range(0, len(sweep.tasks), size):
+            tasks = sweep.tasks[start : start + size]
+            done = pool(delayed(_solve)(sweep, seed, values, Notifier()) for seed, values in tasks)
+            yield from enumerate(done, start)
+
+
+def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: Any) -> Solved:
+    """Return what is found for one task; runs in any process."""
+    model = clone(sweep.model).set_params(random_state=seed)
+    with _noted() as notes:
+        if not model._searches_dial:
+            fits = [clone(model).set_params(fairness=value).fit(sweep.graph) for value in values or ()]
+            return [sweep.fitted(*one, seed) for one in zip(fits, values or (), strict=True)], notes
+        found = model._fit_dial(model._prepare(sweep.graph, None), values, notify)
+    # A method that was stopped halfway may have fewer labels than values.
+    dials = [*(values or ())[: len(found.labels)], *([_NAN] * len(found.front))]
+    points = [
+        single_point(sweep.graph, np.asarray(labels, dtype=np.intp), sweep.notion, dial, seed)
+        for dial, labels in zip(dials, (*found.labels, *found.front), strict=True)
+    ]
+    return points, notes
+
+
+def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
+    """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
+    if not sweep.model._shares_fits or len(sweep.tasks) < 2:
+        return None
+    pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
+    highest = max(value for _, value in pairs)
+    problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
+    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
+    ready = sweep.model._fit_together(problem, models)
+    return None if ready is None else _finished(sweep, pairs, ready)
+
+
+def _finished(
+    sweep: Sweep, pairs: list[tuple[int, float]], ready: Iterator[tuple[int, Any]]
+) -> Iterator[tuple[int, Solved]]:
+    for place, finish in ready:
+        with _noted() as notes:
+            model = finish()
+        seed, value = pairs[place]
+        yield place, ([sweep.fitted(model, value, seed)], notes)
 
 
 @contextmanager
@@ -100,101 +181,62 @@ def _noted() -> Iterator[Notes]:
     notes += [(warning.category, one_line(warning.message)) for warning in caught]
 
 
-def _outcome(model: Any) -> tuple[NDArray[np.intp], str | None]:
-    return np.asarray(model.labels_, dtype=np.intp), getattr(model, "status_", None)
+def points_and_front(
+    sweep: Sweep, found: Sequence[TradeoffPoint]
+) -> tuple[tuple[TradeoffPoint, ...], tuple[TradeoffPoint, ...]]:
+    """Return one point for each value of the dial, or evenly spaced ones of the front; and the front.
+
+    Beside the points there is all of the front of every run, or the labels of every restart.
+    """
+    others = found
+    if sweep.model._searches_dial:
+        others = [one for one in found if np.isnan(one.fairness)]
+    points = () if sweep.values is None else _points(sweep, found, others)
+    # Of equal ones the first is kept, and the points come first.
+    front = _numbered(sweep, nondominated((*points, *others), sweep.measure), points)
+    weights = passing_weights(_column(front, "Q"), _column(front, sweep.measure)).tolist()
+    front = tuple(
+        replace(one, fairness=weight) if np.isnan(one.fairness) else one
+        for one, weight in zip(front, weights, strict=True)
+    )
+    if sweep.values is None:
+        points = tuple(front[i] for i in evenly_spaced(_column(front, sweep.measure), sweep.n_points))
+    return points, front
 
 
-def _solve(
-    model: GraphClusterer, graph: Graph | BlockGraph, seed: int, values: tuple[float, ...] | None, notify: Any
-) -> _Solved:
-    """Return what is found for one task; runs in any process."""
-    model = clone(model).set_params(random_state=seed)
-    with _noted() as notes:
-        if model._searches_dial:
-            found = model._fit_dial(model._prepare(graph, None), values, notify)
-            labels, front = (
-                [np.asarray(one, dtype=np.intp) for one in some] for some in (found.labels, found.front)
+def _points(
+    sweep: Sweep, found: Sequence[TradeoffPoint], others: Sequence[TradeoffPoint]
+) -> tuple[TradeoffPoint, ...]:
+    """Return the labels that stand for each value of the dial, with means and spreads over the restarts."""
+    # A search has one pool for all values; what another restart or value found may be the best here.
+    shared = others if sweep.model._searches_dial else ()
+    points = []
+    for value in sweep.values or ():
+        fits = [one for one in found if one.fairness == value]
+        if not fits:
+            continue  # stopped before
+        # A fit that diverged stands for the value only where all did.
+        sound = [one for one in (*fits, *shared) if one.status != DIVERGED] or fits
+        scores = [one.scores for one in sound]
+        best = typical_restart(scores, sweep.measure)
+        if sweep.bounded:
+            best = best_restart(scores, value, sweep.measure)
+        stability = seed_stability([fit.labels for fit in fits])
+        columns = {name: _column(fits, name) for name in fits[0].scores}
+        points.append(
+            replace(
+                sound[best],
+                fairness=value,
+                means={name: float(column.mean()) for name, column in columns.items()},
+                spreads={
+                    name: float(column.std(ddof=1)) if len(fits) > 1 else _NAN
+                    for name, column in columns.items()
+                },
+                stability=_NAN if stability is None else stability,
+                n_restarts=len(fits),
             )
-            return _Solved([(one, None) for one in labels], front, notes)
-        fits = [_outcome(clone(model).set_params(fairness=value).fit(graph)) for value in values or ()]
-    return _Solved(fits, [], notes)
-
-
-def _solve_together(sweep: Sweep) -> Iterator[tuple[int, _Solved]] | None:
-    """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
-    if not sweep.model._shares_fits or len(sweep.tasks) < 2:
-        return None
-    pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
-    highest = max(value for _, value in pairs)
-    problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
-    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
-    ready = sweep.model._fit_together(problem, models)
-    return None if ready is None else _finished(sweep, ready)
-
-
-def _finished(sweep: Sweep, ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, _Solved]]:
-    for place, finish in ready:
-        with _noted() as notes:
-            fit = _outcome(finish())
-        yield place, _Solved([fit], [], notes)
-
-
-def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, _Solved]]:
-    """Yield the places of tasks, and what each gives, as they are done."""
-    if sweep.n_jobs in (None, 1):
-        together = _solve_together(sweep)
-        if together is not None:
-            yield from together
-            return
-        for place, (seed, values) in enumerate(sweep.tasks):
-            yield place, _solve(sweep.model, sweep.graph, seed, values, notify)
-        return
-    from joblib import Parallel, delayed, effective_n_jobs
-
-    # In portions, so that a wish to stop is heard between them.
-    size = 2 * effective_n_jobs(sweep.n_jobs)
-    with Parallel(n_jobs=sweep.n_jobs) as pool:
-        for start in range(0, len(sweep.tasks), size):
-            done = pool(
-                delayed(_solve)(sweep.model, sweep.graph, seed, values, Notifier())
-                for seed, values in sweep.tasks[start : start + size]
-            )
-            yield from enumerate(done, start)
-
-
-def run_sweep(sweep: Sweep, watch: Watched) -> Runs:
-    """Return the labels of every task that was done; at least one is."""
-    runs, total = Runs(), len(sweep.tasks)
-    solved: dict[int, _Solved] = {}
-    notify = Notifier(watch)
-    notify(sweep.stage, 0, total)
-    for place, one in _results(sweep, notify):
-        solved[place] = one
-        halfway = watch.stopped
-        if notify(sweep.stage, len(solved), total):
-            runs.stopped = halfway or len(solved) < total
-            break
-    # Tasks end in any order, which must not show in the result.
-    found: dict[float, list[TradeoffPoint]] = {}
-    for place, one in sorted(solved.items()):
-        seed, values = sweep.tasks[place]
-        runs.notes += one.notes
-        runs.front += [single_point(sweep.graph, labels, sweep.notion, _NAN, seed) for labels in one.front]
-        # A method that was stopped halfway may have fewer labels than values.
-        for value, (labels, status) in zip(values or (), one.fits, strict=not watch.stopped):
-            point = single_point(sweep.graph, labels, sweep.notion, value, seed, status)
-            found.setdefault(value, []).append(point)
-    runs.fits = {value: found[value] for value in sweep.values or () if value in found}
-    return runs
-
-
-def mean_and_spread(points: Sequence[TradeoffPoint]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the mean and the standard deviation (n - 1 in the denominator; NaN for one value) by score."""
-    columns = {name: _column(points, name) for name in points[0].scores}
-    means = {name: float(values.mean()) for name, values in columns.items()}
-    if len(points) == 1:
-        return means, dict.fromkeys(columns, _NAN)
-    return means, {name: float(values.std(ddof=1)) for name, values in columns.items()}
+        )
+    return _numbered(sweep, points)
 
 
 def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure: str) -> int:
@@ -221,43 +263,10 @@ def typical_restart(scores: Sequence[Mapping[str, float]], measure: str) -> int:
     return int(np.argmin(np.round(distance, 12)))
 
 
-def points_and_front(sweep: Sweep, runs: Runs) -> tuple[tuple[TradeoffPoint, ...], tuple[TradeoffPoint, ...]]:
-    """Return one point for each value of the dial, or evenly spaced ones of the front; and the front.
-
-    Beside the points there is all of the front of every run, or the labels of every restart. The dial of labels on the
-    front of a run is not known yet; it is NaN.
-    """
-    others = runs.front
-    if not sweep.model._searches_dial:
-        others = [one for fits in runs.fits.values() for one in fits]
-    if sweep.values is None:
-        front = _numbered(sweep, nondominated(others, sweep.measure))
-        return tuple(front[i] for i in evenly_spaced(_column(front, sweep.measure), sweep.n_points)), front
-    points = _points(sweep, runs, others)
-    # Of equal ones the first is kept, and the points come first.
-    return points, _numbered(sweep, nondominated((*points, *others), sweep.measure), points)
-
-
 def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[TradeoffPoint, ...]:
     """Return what no other point dominates in Q and a measure, in order of the measure; of equal ones the first."""
     places = front_in_order(_column(points, "Q"), _column(points, measure))
     return tuple(points[place] for place in places)
-
-
-def single_point(
-    graph: Graph | BlockGraph,
-    labels: NDArray[np.intp],
-    notion: str,
-    fairness: float,
-    seed: int,
-    status: str | None = None,
-) -> TradeoffPoint:
-    """Return the point of labels that stand alone, without restarts."""
-    scores = score_labels(graph, labels, notion)
-    spreads = dict.fromkeys(scores, _NAN)
-    return TradeoffPoint(
-        fairness, labels, np.bincount(labels), scores, scores, spreads, _NAN, seed, 1, status
-    )
 
 
 def _column(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
@@ -265,62 +274,23 @@ def _column(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
 
 
 def _numbered(
-    sweep: Sweep, front: Sequence[TradeoffPoint], points: Sequence[TradeoffPoint] = ()
+    sweep: Sweep, points: Sequence[TradeoffPoint], fixed: Sequence[TradeoffPoint] = ()
 ) -> tuple[TradeoffPoint, ...]:
-    """Number the clusters of all but the points like those of the neighbour before, and give what has none a dial."""
-    weights = passing_weights(_column(front, "Q"), _column(front, sweep.measure))
-    n_clusters = sweep.most_clusters([one.labels for one in front])
-    known = [one for one in front if index_of(one, points) is not None]
-    before = known[0].labels if known else number_by_size(front[0].labels, n_clusters)
+    """Number the clusters of each point like those of the one before, the first by size; fixed points stay as they are.
+
+    Clusters whose numbers rules speak of keep them.
+    """
+    most = max(int(one.labels.max()) + 1 for one in points)
+    n_clusters = max(most, getattr(sweep.model, "n_clusters", None) or 0)
+    known = [one for one in points if index_of(one, fixed) is not None]
+    before = known[0].labels if known else number_by_size(points[0].labels, n_clusters)
     numbered = []
-    for one, weight in zip(front, weights.tolist(), strict=True):
-        if index_of(one, points) is None:
+    for one in points:
+        if index_of(one, fixed) is None:
             labels = one.labels
             if not sweep.names_clusters:
                 labels = align_labels(labels, before, n_clusters)
-            one = replace(
-                one,
-                fairness=weight if np.isnan(one.fairness) else one.fairness,
-                labels=labels,
-                sizes=np.bincount(labels, minlength=n_clusters),
-            )
+            one = replace(one, labels=labels, sizes=np.bincount(labels, minlength=n_clusters))
         before = one.labels
         numbered.append(one)
     return tuple(numbered)
-
-
-def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[TradeoffPoint, ...]:
-    # A search has one pool for all values; what another restart or value found may be the best here.
-    shared = others if sweep.model._searches_dial else ()
-    picked: list[TradeoffPoint] = []
-    for value, fits in runs.fits.items():
-        # A fit that diverged stands for the value only where all did.
-        sound = [one for one in (*fits, *shared) if one.status != DIVERGED] or fits
-        scores = [one.scores for one in sound]
-        best = typical_restart(scores, sweep.measure)
-        if sweep.bounded:
-            best = best_restart(scores, value, sweep.measure)
-        picked.append(sound[best])
-    aligned: Sequence[NDArray[np.intp]] = [one.labels for one in picked]
-    n_clusters = sweep.most_clusters(aligned)
-    if not sweep.names_clusters:
-        aligned = align_all(aligned, n_clusters)
-    points = []
-    for (value, fits), one, labels in zip(runs.fits.items(), picked, aligned, strict=True):
-        means, spreads = mean_and_spread(fits)
-        stability = seed_stability([fit.labels for fit in fits])
-        points.append(
-            replace(
-                one,
-                fairness=value,
-                labels=labels,
-                sizes=np.bincount(labels, minlength=n_clusters),
-                # Of the aligned labels: another numbering may change the last digit.
-                scores=score_labels(sweep.graph, labels, sweep.notion),
-                means=means,
-                spreads=spreads,
-                stability=_NAN if stability is None else stability,
-                n_restarts=len(fits),
-            )
-        )
-    return tuple(points)

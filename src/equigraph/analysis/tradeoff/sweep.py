@@ -7,7 +7,7 @@ import operator
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,9 @@ from equigraph.analysis.tradeoff.curve import TradeoffCurve
 from equigraph.analysis.tradeoff.runs import Sweep, points_and_front, run_sweep
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import GroupsError, ParameterError, warn
-from equigraph.graph import Graph
-from equigraph.graph.features import with_features
 from equigraph.metrics.notions import get_notion
+from equigraph.results.features import featured_graph
 from equigraph.search.agree import OnConflict
-from equigraph.stores.blocks import BlockGraph
 
 # Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
 _N_REACHED, _N_VALUES = 11, 21
@@ -80,37 +78,15 @@ class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
         return f"TradeoffCurves({{{curves}}})"
 
 
-class _Options(TypedDict, total=False):
-    """The options of `tradeoff_curve`, but for ``n_clusters``, which says whether there is one curve or several."""
-
-    sensitive_features: Any
-    fairness: Iterable[float] | None
-    n_points: int | None
-    notion: str | None
-    estimator: GraphClusterer | None
-    n_restarts: int
-    random_state: RandomState
-    effort: Any
-    rules: Any
-    on_conflict: OnConflict | None
-    size_bounds: Any
-    n_jobs: int | None
-    callbacks: Callbacks
+@overload
+def tradeoff_curve(graph: Any, *, n_clusters: int | None = None, **options: Any) -> TradeoffCurve: ...
 
 
 @overload
-def tradeoff_curve(
-    graph: Any, *, n_clusters: int | None = None, **options: Unpack[_Options]
-) -> TradeoffCurve: ...
+def tradeoff_curve(graph: Any, *, n_clusters: Iterable[int], **options: Any) -> TradeoffCurves: ...
 
 
-@overload
-def tradeoff_curve(
-    graph: Any, *, n_clusters: Iterable[int], **options: Unpack[_Options]
-) -> TradeoffCurves: ...
-
-
-def tradeoff_curve(
+def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options open
     graph: Any,
     *,
     sensitive_features: Any = None,
@@ -243,7 +219,9 @@ def tradeoff_curve(
     # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
     numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
-    graph = _graph_with_groups(graph, sensitive_features, getattr(model, "attribute_weights", None))
+    graph = featured_graph(graph, sensitive_features, getattr(model, "attribute_weights", None))
+    if graph.attributes is None:
+        raise GroupsError(f"A trade-off curve needs groups: {GIVE_GROUPS}.")
     if random_state is None:
         random_state = getattr(model, "random_state", None)
     first = as_seed(random_state)
@@ -330,46 +308,28 @@ def _cluster_numbers(n_clusters: Any) -> list[int]:
     return numbers
 
 
-def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: Any) -> Graph | BlockGraph:
-    if isinstance(graph, BlockGraph):
-        nodes = with_features(graph.without_edges(), sensitive_features, attribute_weights)
-        graph = graph.with_features_of(nodes)
-    else:
-        graph = with_features(graph, sensitive_features, attribute_weights)
-    if graph.attributes is None:
-        raise GroupsError(f"A trade-off curve needs groups: {GIVE_GROUPS}.")
-    for name, groups in graph.attributes.groups.items():
-        if groups.n_groups < 2:
-            what = f"attribute {name!r}" if graph.attributes.are_several else "sensitive feature"
-            raise GroupsError(
-                f"The {what} is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
-                "give an attribute with two or more values."
-            )
-    return graph
-
-
 def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
     start = time.perf_counter()
-    runs = run_sweep(sweep, watch)
-    points, front = points_and_front(sweep, runs)
-    for category, text in counted(runs.notes, " in the sweep"):
+    found, notes, stopped = run_sweep(sweep, watch)
+    points, front = points_and_front(sweep, found)
+    for category, text in counted(notes, " in the sweep"):
         warn(text, category)
+    graph = sweep.graph
     return TradeoffCurve(
         points=points,
         front=front,
         spacing="reached" if sweep.values is None else "dial",
-        node_names=sweep.graph.node_names,
-        # Present: _graph_with_groups saw to it.
-        sensitive_features=sweep.graph.sensitive_features,  # type: ignore[arg-type]
+        node_names=graph.node_names,
+        sensitive_features=graph.sensitive_features,  # type: ignore[arg-type]
         method=type(sweep.model).__name__,
         parameters=parameters_of(sweep.model, without=("fairness", "random_state")),
         n_clusters=getattr(sweep.model, "n_clusters", None),
         notion=sweep.notion,
         seeds=sweep.seeds,
         seconds=time.perf_counter() - start,
-        stopped=runs.stopped,
+        stopped=stopped,
         versions=versions(),
-        input_hash=sweep.graph.fingerprint(),
-        attribute=sweep.graph.attribute,
-        attribute_options=sweep.graph.attribute_options,
+        input_hash=graph.fingerprint(),
+        attribute=graph.attribute,
+        attribute_options=graph.attribute_options,
     )
