@@ -51,24 +51,29 @@ class Parameters(TypedDict, total=False):
     rules: dict[str, Any] | None
 
 
-class ResultEntries(TypedDict):
-    """Entries of result.json that are read back."""
+class RunEntries(TypedDict):
+    """Entries of JSON that results and curves have in common."""
 
     method: str
     n_nodes: int
+    attributes: NotRequired[list[AttributeEntry]]
+    parameters: Parameters
+    seconds: float
+    versions: dict[str, str]
+    input_hash: str
+    source: Source | None
+
+
+class ResultEntries(RunEntries):
+    """Entries of result.json that are read back."""
+
     n_clusters: int
     sizes: list[int]
     scores: dict[str, float]
     attribute: str | None
-    attributes: NotRequired[list[AttributeEntry]]
-    parameters: Parameters
     rules: RuleEntries | None
     seed: int
-    seconds: float
     status: str | None
-    versions: dict[str, str]
-    input_hash: str
-    source: Source | None
 
 
 _DERIVED = ("n_nodes", "n_clusters", "sizes", "attributes")

@@ -44,23 +44,24 @@ def test_the_consensus_is_the_vote_under_the_best_numbering(seed):
     aligned = []
     for labels in found:
         order = max(
-            itertools.permutations(range(4)), key=lambda one: (np.array(one)[labels] == voted.consensus).sum()
+            itertools.permutations(range(4)),
+            key=lambda one: (np.array(one)[labels] == voted["consensus"]).sum(),
         )
         aligned.append(np.array(order)[labels])
     for node in range(40):
         votes = np.bincount([labels[node] for labels in aligned], minlength=4)
-        assert votes[voted.consensus[node]] == votes.max()
-        assert voted.sure[node] == pytest.approx(votes.max() / 7)
-        rest = np.delete(votes, voted.consensus[node])
-        assert votes[voted.second[node]] == (rest.max() if rest.max() else 7)
+        assert votes[voted["consensus"][node]] == votes.max()
+        assert voted["sure"][node] == pytest.approx(votes.max() / 7)
+        rest = np.delete(votes, voted["consensus"][node])
+        assert votes[voted["second"][node]] == (rest.max() if rest.max() else 7)
     # What noise of a fifth hides from each of seven, all of them together see.
     each = np.mean([adjusted_rand_score(truth, labels) for labels in found])
-    assert adjusted_rand_score(truth, voted.consensus) > each
+    assert adjusted_rand_score(truth, voted["consensus"]) > each
 
 
 def test_a_consensus_does_not_empty_a_cluster():
     found = [np.array([0, 0, 0, 0, 1]), np.array([0, 0, 0, 1, 0]), np.array([0, 1, 0, 0, 0])]
-    assert np.unique(consensus(found, 2).consensus).size == 2
+    assert np.unique(consensus(found, 2)["consensus"]).size == 2
 
 
 @pytest.mark.parametrize(

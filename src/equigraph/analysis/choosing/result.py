@@ -61,10 +61,10 @@ class StabilityRow:
     Q: float = math.nan
     fairness: float | None = None
     objective: float = math.nan
-    best: NDArray[np.intp] | None = None
-    consensus: NDArray[np.intp] | None = None
-    sure: NDArray[np.float64] | None = None
-    second: NDArray[np.intp] | None = None
+    best: Any = None
+    consensus: Any = None
+    sure: Any = None
+    second: Any = None
     error: str | None = None
 
     @property
@@ -210,15 +210,11 @@ class Stability(Tabular):
 
     def consensus(self, k: int | None = None) -> NDArray[np.intp]:
         """Return the cluster that most fits put each node into; by default for the recommended number."""
-        labels = self.row(k).consensus
-        assert labels is not None
-        return labels
+        return self.row(k).consensus
 
     def sure(self, k: int | None = None) -> NDArray[np.float64]:
         """Return the share of all fits that put a node where the consensus does, for each node."""
-        sure = self.row(k).sure
-        assert sure is not None
-        return sure
+        return self.row(k).sure
 
     def unsure(self, n: int = 10, k: int | None = None) -> Any:
         """Return the nodes that change sides most, as a pandas frame or a list of dicts.
@@ -232,9 +228,6 @@ class Stability(Tabular):
         """
         check_parameters("Stability.unsure", {"n": Integer(low=1)}, {"n": n})
         row = self.row(k)
-        assert row.sure is not None
-        assert row.consensus is not None
-        assert row.second is not None
         nodes = np.argsort(row.sure, kind="stable")[: int(n)]
         nodes = nodes[row.sure[nodes] < 1]
         return framed(
@@ -257,9 +250,8 @@ class Stability(Tabular):
 
     def summary(self) -> dict[str, Any]:
         """Return everything but what is per node, ready for JSON."""
-        table = self.table()
-        cells = zip(*(column.tolist() for column in table.values()), strict=True)
-        rows = [dict(zip(table, map(plain, row), strict=True)) for row in cells]
+        columns = {name: plain(column) for name, column in self.table().items()}
+        rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
         names = ("n_seeds", "n_removals", "removed", "seed", "stopped")
         return {
             "recommended": self.recommended,

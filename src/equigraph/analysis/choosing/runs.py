@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,8 @@ from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, 
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.metrics import adjusted_rand_score, modularity_score, normalized_mutual_info_score
-from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
+from equigraph.results.cluster import score_labels
 
 # Effort of the default search: three times as much recommends no better (`python -m benchmarks choosing`).
 _EFFORT = 0.1
@@ -113,13 +112,23 @@ def stability(
         raise GraphError("The graph has no edges, so nothing speaks for any number of clusters.")
     seed = as_seed(random_state)
     rng = np.random.default_rng(seed)
-    copies = [without_edges(known, removed, rng) for _ in range(int(n_removals))]
+    graphs = [known] * int(n_seeds) + [without_edges(known, removed, rng) for _ in range(int(n_removals))]
     model = _default(known) if estimator is None else estimator
-    trial = _Trial(known, copies, model, int(n_seeds), seed, Notifier(callbacks), len(numbers))
+    notify, stopped = Notifier(callbacks), False
     rows: list[StabilityRow] = []
     for number in numbers:
-        rows.append(trial.row(number))
-        if trial.stopped:
+        found: list[Labels] = []
+        try:
+            for place, one in enumerate(graphs):
+                found.append(_fitted(model, one, number, seed + place))
+                # Called after every fit, also after a stop: the number of clusters is completed first.
+                done = len(rows) * len(graphs) + len(found)
+                stopped = notify("stability", done, len(numbers) * len(graphs)) or stopped
+        except (InfeasibleError, NotFoundError) as error:
+            rows.append(StabilityRow(number, error=str(error)))
+        else:
+            rows.append(_row(known, model, number, found[: int(n_seeds)], found[int(n_seeds) :]))
+        if stopped:
             break
     return Stability(
         rows=tuple(rows),
@@ -130,7 +139,7 @@ def stability(
         n_removals=int(n_removals),
         removed=float(removed),
         seed=seed,
-        stopped=trial.stopped,
+        stopped=stopped,
     )
 
 
@@ -168,73 +177,15 @@ def without_edges(graph: Graph, removed: float, rng: np.random.Generator) -> Gra
     return graph._but(adjacency=whole)
 
 
-@dataclass
-class _Trial:
-    """All fits, one number of clusters after another."""
-
-    graph: Graph
-    copies: list[Graph]
-    estimator: Any
-    n_seeds: int
-    seed: int
-    notify: Notifier
-    n_numbers: int
-    done: int = 0
-    stopped: bool = False
-
-    def row(self, number: int) -> StabilityRow:
-        graphs = [self.graph] * self.n_seeds + self.copies
-        try:
-            found = [self._fit(graph, number, place) for place, graph in enumerate(graphs)]
-        except (InfeasibleError, NotFoundError) as error:
-            self.done += len(graphs) - self.done % len(graphs)
-            return StabilityRow(number, error=str(error))
-        own, others = found[: self.n_seeds], found[self.n_seeds :]
-        scores = [self._scores(labels) for labels in own]
-        best = max(range(len(own)), key=lambda place: scores[place][2])
-        seeds_ari, seeds_nmi = mean_agreement(combinations(own, 2))
-        removals_ari, removals_nmi = mean_agreement(product(own, others))
-        modularity, fairness, objective = scores[best]
-        return StabilityRow(
-            number,
-            seeds_ari=seeds_ari,
-            seeds_nmi=seeds_nmi,
-            removals_ari=removals_ari,
-            removals_nmi=removals_nmi,
-            Q=modularity,
-            fairness=fairness,
-            objective=objective,
-            best=own[best],
-            **consensus(found, number)._asdict(),
-        )
-
-    def _fit(self, graph: Graph, number: int, place: int) -> NDArray[np.intp]:
-        model = clone(self.estimator).set_params(n_clusters=number)
-        if "random_state" in model.get_params(deep=False):
-            model.set_params(random_state=self.seed + place)
-        with warnings.catch_warnings():
-            # What is odd about one of a hundred fits is no news; that clusters are tiny shows in the objective.
-            warnings.simplefilter("ignore", EquigraphWarning)
-            model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
-        self.done += 1
-        total = self.n_numbers * (self.n_seeds + len(self.copies))
-        # Callbacks are called after every fit, also after a stop: the number of clusters is completed first.
-        self.stopped = self.notify("stability", self.done, total) or self.stopped
-        return _codes_of(model, number)
-
-    def _scores(self, labels: NDArray[np.intp]) -> tuple[float, float | None, float]:
-        modularity = modularity_score(self.graph, labels)
-        if self.graph.attributes is None:
-            return modularity, None, modularity
-        notion = get_notion(getattr(self.estimator, "notion", "normalized"))
-        attributes, tables = make_tables(labels, self.graph.attributes)
-        fairness = attributes.mean([notion.value(table.counts, table.groups.sizes) for table in tables])
-        dial = _dial_of(self.estimator)
-        return modularity, fairness, (1 - dial) * modularity + dial * fairness
-
-
-def _codes_of(model: Any, number: int) -> NDArray[np.intp]:
-    """Return labels in ``range(number)``; estimators of other libraries may have others."""
+def _fitted(estimator: Any, graph: Graph, number: int, seed: int) -> Labels:
+    """Return the labels of a fit in ``range(number)``; estimators of other libraries may have others."""
+    model = clone(estimator).set_params(n_clusters=number)
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=seed)
+    with warnings.catch_warnings():
+        # What is odd about one of a hundred fits is no news; that clusters are tiny shows in the objective.
+        warnings.simplefilter("ignore", EquigraphWarning)
+        model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
     names, codes = np.unique(np.asarray(model.labels_), return_inverse=True)
     if names.size > number:
         raise ParameterError(
@@ -242,6 +193,26 @@ def _codes_of(model: Any, number: int) -> NDArray[np.intp]:
             "estimator with at most n_clusters clusters."
         )
     return codes.astype(np.intp)
+
+
+def _row(graph: Graph, estimator: Any, number: int, own: list[Labels], others: list[Labels]) -> StabilityRow:
+    """Return what fits to a graph, and to copies without a few edges, say about a number of clusters."""
+    scores = [_scores(graph, estimator, labels) for labels in own]
+    best = max(range(len(own)), key=lambda place: scores[place][2])
+    seeds_ari, seeds_nmi = mean_agreement(combinations(own, 2))
+    removals_ari, removals_nmi = mean_agreement(product(own, others))
+    agreement = (seeds_ari, seeds_nmi, removals_ari, removals_nmi)
+    return StabilityRow(number, *agreement, *scores[best], own[best], **consensus([*own, *others], number))
+
+
+def _scores(graph: Graph, estimator: Any, labels: Labels) -> tuple[float, float | None, float]:
+    """Return modularity, fairness and the objective."""
+    if graph.attributes is None:
+        modularity = modularity_score(graph, labels)
+        return modularity, None, modularity
+    notion, dial = get_notion(getattr(estimator, "notion", "normalized")), _dial_of(estimator)
+    scores = score_labels(graph, labels, notion)
+    return scores["Q"], scores[notion.measure], (1 - dial) * scores["Q"] + dial * scores[notion.measure]
 
 
 def _dial_of(estimator: Any) -> float:
@@ -264,22 +235,16 @@ def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float
     return float(ari), float(nmi)
 
 
-class Consensus(NamedTuple):
-    """What most clusterings say."""
+def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
+    """Return the clusters that most of several clusterings have, who is how sure of them, and the second choice.
 
-    consensus: Labels  # the cluster that most put a node into, after their clusters are numbered alike
-    sure: NDArray[np.float64]  # the share of them that does
-    second: Labels  # the cluster with the second most votes; that of the consensus where they all agree
-
-
-def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
-    """Return the clusters that most of several clusterings have.
-
-    It starts from the one that agrees best with all others. All are numbered like it, every node goes where most put it
-    (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last labels
-    with all of them are kept.
+    It starts from the clustering that agrees best with all others. All are numbered like it, every node goes where most
+    put it (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last
+    labels with all of them are kept. The second choice of a node on which all agree is its cluster.
     """
-    reference = np.asarray(labelings[_medoid(labelings)], dtype=np.intp)
+    # Rounded: the index of a pair depends on their order in the last digit.
+    agreement = np.array([[adjusted_rand_score(one, other) for other in labelings] for one in labelings])
+    reference = np.asarray(labelings[int(agreement.sum(axis=1).round(12).argmax())], dtype=np.intp)
     nodes = np.arange(reference.size)
     votes = _votes(labelings, reference, n_clusters)
     for _ in range(_ROUNDS):
@@ -294,7 +259,7 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
     sure = votes[nodes, reference] / len(labelings)
     votes[nodes, reference] = -1
     second = np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), reference)
-    return Consensus(reference, sure, second)
+    return {"consensus": reference, "sure": sure, "second": second}
 
 
 def _votes(labelings: Sequence[Labels], reference: Labels, n_clusters: int) -> NDArray[np.float64]:
@@ -303,13 +268,3 @@ def _votes(labelings: Sequence[Labels], reference: Labels, n_clusters: int) -> N
     for labels in labelings:
         votes[nodes, align_labels(labels, reference, n_clusters)] += 1
     return votes
-
-
-def _medoid(labelings: Sequence[Labels]) -> int:
-    """Return which clustering agrees best with the others; the first among equals."""
-    totals = np.zeros(len(labelings))
-    for (i, one), (j, other) in combinations(enumerate(labelings), 2):
-        value = adjusted_rand_score(one, other)
-        totals[i] += value
-        totals[j] += value
-    return int(np.argmax(totals))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from equigraph._utils.records import plain
 from equigraph.exceptions import InputError
 from equigraph.metrics.notions import get_notion
-from equigraph.results.contents import LABELS, Parameters, Source, labels_table
-from equigraph.results.features import AttributeEntry, stored_features
+from equigraph.results.contents import LABELS, RunEntries, labels_table
+from equigraph.results.features import stored_features
 from equigraph.results.formats import Stored, decode
-from equigraph.results.persistence import Contents
+from equigraph.results.persistence import Contents, refusing_damage
 
 KIND = "curve"
 CURVE, TABLE = "curve.json", "curve.csv"
@@ -94,24 +93,16 @@ class Recommended(TypedDict):
     front: int | None
 
 
-class CurveEntries(TypedDict):
+class CurveEntries(RunEntries):
     """Entries of curve.json that are read back."""
 
-    method: str
-    n_nodes: int
     n_clusters: int | None
-    attributes: NotRequired[list[AttributeEntry]]
     notion: str
     spacing: Literal["dial", "reached"]
     points: list[dict[str, Any]]
     front: list[FrontEntries]
-    parameters: Parameters
     seeds: tuple[int, ...]
-    seconds: float
     stopped: bool
-    versions: dict[str, str]
-    input_hash: str
-    source: Source | None
     nodes: list[str]
     labels: list[Any]
     front_labels: list[Any]
@@ -140,17 +131,9 @@ def table_of(curve: Any) -> dict[str, NDArray]:
         row: dict[str, Any] = {"fairness": point.fairness, **point.scores}
         for name in point.scores:
             row |= {f"{name}_mean": point.means[name], f"{name}_std": point.spreads[name]}
-        rows.append(
-            {
-                **row,
-                "stability": point.stability,
-                "sizes": " ".join(map(str, point.sizes.tolist())),
-                "seed": point.seed,
-                "n_restarts": point.n_restarts,
-                "status": point.status or "",
-                "on_front": _pair(point, curve.measure) in pairs,
-            }
-        )
+        row |= {name: getattr(point, name) for name in ("stability", "sizes", "seed", "n_restarts", "status")}
+        row |= {"sizes": " ".join(map(str, point.sizes.tolist())), "status": point.status or ""}
+        rows.append({**row, "on_front": _pair(point, curve.measure) in pairs})
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
@@ -186,33 +169,30 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
     entries = stored.json(CURVE, CurveEntries)
     columns = labels_table(stored, entries["n_nodes"])
     features, attribute, options = stored_features(entries.get("attributes", []), columns, path)
-    if features is None:
-        raise InputError(
-            f"{stored.folder / LABELS} has no column group: expected the file that equigraph wrote."
-        )
-    for name in ("points", "front"):
-        n_labels = len(entries["labels" if name == "points" else "front_labels"])
-        if not entries[name] or n_labels != len(entries[name]):
-            raise InputError(f"{path} has {n_labels} labelings for {len(entries[name])} {name}.")
-    if entries["nodes"] != [str(name) for name in columns["node"].tolist()]:
-        raise InputError(f"{path} and {LABELS} name different nodes: the two files are of different curves.")
-    points = tuple(
-        _point(one, labels, entries["n_nodes"], path)
-        for one, labels in zip(entries["points"], entries["labels"], strict=True)
-    )
+    if features is None or entries["nodes"] != [str(name) for name in columns["node"].tolist()]:
+        raise InputError(f"{path} and {LABELS} name different nodes or groups: they are of different curves.")
+
+    def point(entries: Mapping[str, Any], labels: Any) -> TradeoffPoint:
+        """Return a point whose labels fit its sizes."""
+        found: TradeoffPoint = decode({**entries, "labels": labels}, TradeoffPoint, path)
+        fits = found.labels.shape == columns["node"].shape and found.labels.max() < found.sizes.size
+        if not fits or np.bincount(found.labels, minlength=found.sizes.size).tolist() != found.sizes.tolist():
+            raise InputError(f"{path} has labels at fairness {found.fairness:g} that contradict their sizes.")
+        return found
+
+    points = tuple(point(*pair) for pair in zip(entries["points"], entries["labels"], strict=True))
     front = []
     for one, labels in zip(entries["front"], entries["front_labels"], strict=True):
         place = one.pop("point")
-        new = place is None
-        front.append(_point(one, labels, entries["n_nodes"], path) if new else _at(points, place, path))
-    names = set(points[0].scores)
+        front.append(point(one, labels) if place is None else points[place])
+    names = set(points[0].scores) | set(front[0].scores)
     if not {"Q", "B", "NB", "n_nonempty", get_notion(entries["notion"]).measure} <= names:
         raise InputError(f"{path} has points without Q, B, NB, n_nonempty or the measure of the notion.")
-    for point in (*points, *front):
-        consistent = all(set(scores) == names for scores in (point.scores, point.means, point.spreads))
-        finite = consistent and np.isfinite([point.fairness, point.scores["Q"]]).all()
-        if not finite or point.scores["n_nonempty"] != (point.sizes > 0).sum():
-            raise InputError(f"{path} has scores at fairness {point.fairness:g} that contradict the others.")
+    for found in (*points, *front):
+        consistent = names == set(found.scores) == set(found.means) == set(found.spreads)
+        finite = consistent and np.isfinite([found.fairness, found.scores["Q"]]).all()
+        if not finite or found.scores["n_nonempty"] != (found.sizes > 0).sum():
+            raise InputError(f"{path} has scores at fairness {found.fairness:g} that contradict the others.")
     return {
         **{name: entries[name] for name in CurveEntries.__annotations__ if name not in _DERIVED},
         "points": points,
@@ -224,26 +204,11 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _at(points: tuple[TradeoffPoint, ...], index: int, path: Path) -> TradeoffPoint:
-    if not 0 <= index < len(points):
-        raise InputError(f"{path} has a front with point {index} of {len(points)} points.")
-    return points[index]
-
-
-def _point(entries: Mapping[str, Any], labels: Any, n_nodes: int, path: Path) -> TradeoffPoint:
-    """Return a point whose labels fit its sizes."""
-    point: TradeoffPoint = decode({**entries, "labels": labels}, TradeoffPoint, path)
-    found, sizes = point.labels, point.sizes
-    fits = found.shape == (n_nodes,) and found.min() >= 0 and found.max() < sizes.size
-    if not fits or not np.array_equal(np.bincount(found, minlength=sizes.size), sizes):
-        raise InputError(f"{path} has labels at fairness {point.fairness:g} that contradict their sizes.")
-    return point
-
-
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:
     """Return the point that a folder recommends, None if it recommends none."""
     chosen = stored.json(CURVE, CurveEntries).get("recommended")
     for name, points in (("index", curve.points), ("front", curve.front)):
         if chosen is not None and chosen[name] is not None:
-            return _at(points, chosen[name], stored.folder / CURVE)
+            with refusing_damage(stored.folder / CURVE):
+                return points[chosen[name]]
     return None
