@@ -141,7 +141,7 @@ def test_composition_bars_add_up_and_show_sizes():
     assert np.allclose(heights.sum(axis=0), 1)
     assert np.allclose(heights[:, 1], [2 / 3, 1 / 3, 0])
     texts = [text.get_text() for text in display.ax_.texts]
-    assert [text for text in texts if "%" not in text] == ["5", "3", "2"]
+    assert [text for text in texts if text and "%" not in text] == ["5", "3", "2"]
 
 
 def test_colours_are_distinct_and_readable():

@@ -288,29 +288,19 @@ def _draw_bars(ax: Any, places: Any, shares: Any) -> list[Any]:
     colors = group_colors(shares.shape[1])
     for group, color in enumerate(colors):
         share = shares[:, group]
-        drawn.append(ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1))
+        bars = ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1)
+        drawn.append(bars)
         if places.size <= _MAX_WRITTEN:
-            _write_shares(ax, places, bottom, share, color)
+            # Only into bars that are high enough, and above the lines of the population.
+            texts = [f"{100 * one:.0f} %" if one >= 0.05 else "" for one in share.tolist()]
+            style = {"fontsize": 8, "color": text_color(color), "zorder": 4}
+            box = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
+            ax.bar_label(bars, texts, label_type="center", bbox=box, **style)
         bottom = bottom + share
     # The borders of many groups would be a fence.
     for border in np.cumsum(shares[0])[:-1] if len(colors) <= MAX_LINED_GROUPS else ():
         ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
     return drawn
-
-
-def _write_shares(ax: Any, places: Any, bottom: Any, shares: Any, color: tuple[float, ...]) -> None:
-    """Write the percentages into the bars that are high enough, above the lines of the population."""
-    style: dict[str, Any] = {
-        "ha": "center",
-        "va": "center",
-        "fontsize": 8,
-        "color": text_color(color),
-        "zorder": 4,
-    }
-    box = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
-    for place, low, share in zip(places, bottom, shares, strict=True):
-        if share >= 0.05:
-            ax.text(place, low + share / 2, f"{100 * share:.0f} %", bbox=box, **style)
 
 
 class InteractionDisplay(Display):

@@ -140,7 +140,7 @@ class TradeoffDisplay(Display):
         ax.text(
             share,
             1.02,
-            f"dial {point.fairness:.3g}: {measured}",
+            f"dial {_dial_text(point)}: {measured}",
             transform=ax.transAxes,
             ha="left" if share < 0.3 else "right" if share > 0.7 else "center",
             va="bottom",
@@ -177,7 +177,7 @@ class TradeoffDisplay(Display):
         all_x, all_y = curve.values("Q"), curve.values(measure)
         below = ~curve.table()["on_front"]
         ax.plot(x, y, ".-", color=_QUALITY, markersize=7, linewidth=1.2, zorder=2, label=_FRONT)
-        bars = self._draw_spreads(ax)
+        self._draw_spreads(ax)
         hollow = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": EDGE, "zorder": 2}
         dominated = "dominated by others" if below.any() else None
         ax.plot(all_x[below], all_y[below], "o", label=dominated, **hollow)
@@ -194,47 +194,50 @@ class TradeoffDisplay(Display):
         _front_axes(ax, measure, margin=0.13)
         self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
-        self._write_labels(ax, np.vstack((_samples(x, y), bars)))
+        self._write_labels(ax, _samples(x, y))
 
-    def _draw_spreads(self, ax: Any) -> NDArray[np.float64]:
-        """Draw means and standard deviations over the restarts, if there are several; return places on the bars."""
+    def _draw_spreads(self, ax: Any) -> None:
+        """Draw means and standard deviations over the restarts, if there are several."""
         names, points = ("Q", self.curve.measure), self._repeated()
-        if not points:
-            return np.empty((0, 2))
-        means = np.array([[point.means[name] for name in names] for point in points])
-        spreads = np.array([[point.spreads[name] for name in names] for point in points])
-        ax.errorbar(
-            *means.T,
-            xerr=spreads[:, 0],
-            yerr=spreads[:, 1],
-            fmt="none",
-            ecolor=PALETTE[4],
-            elinewidth=0.9,
-            alpha=0.7,
-            zorder=1.5,
-            label=f"mean ± sd of {len(self.curve.seeds)} restarts",
-        )
-        directions = spreads[:, :, None] * np.eye(2)
-        steps = np.linspace(-1, 1, 9)[:, None, None, None]
-        return (means[:, None] + steps * directions).reshape(-1, 2)
+        if points:
+            across, up = ([point.spreads[name] for point in points] for name in names)
+            means = ([point.means[name] for point in points] for name in names)
+            label = f"mean ± sd of {len(self.curve.seeds)} restarts"
+            style = {"ecolor": PALETTE[4], "elinewidth": 0.9, "alpha": 0.7, "zorder": 1.5}
+            ax.errorbar(*means, xerr=across, yerr=up, fmt="none", label=label, **style)
 
     def _repeated(self) -> list[TradeoffPoint]:
         """Return the points with several restarts."""
         return [point for point in self.curve.points if point.n_restarts > 1]
 
-    def _write_labels(self, ax: Any, lines: NDArray[np.float64]) -> None:
+    def _write_labels(self, ax: Any, line: NDArray[np.float64]) -> None:
         measure, ends = self.curve.measure, (self.curve.points[0], self.curve.points[-1])
         labels, places = [], set()
         for point in (self.selected, *ends):
-            place = (round(point.scores["Q"], 3), round(point.scores[measure], 3))
-            if place not in places:
-                text = f"{measure} {point.scores[measure]:.2f}, dial {point.fairness:.3g}"
-                mark = point is self.selected
-                labels.append(PointLabel(point.scores["Q"], point.scores[measure], text, _QUALITY, mark))
-            places.add(place)
-        labels += [PointLabel(*xy, text, TEXT) for text, xy in _joined(self.compared)]
+            xy = (point.scores["Q"], point.scores[measure])
+            if _place(xy) not in places:
+                text = f"{measure} {xy[1]:.2f}, dial {_dial_text(point)}"
+                labels.append(PointLabel(*xy, text, _QUALITY, point is self.selected))
+            places.add(_place(xy))
+        # Methods at the same place share a label, three names to a line.
+        sharing: dict[tuple[float, float], list[str]] = {}
+        for name, xy in self.compared.items():
+            sharing.setdefault(_place(xy), []).append(name)
+        for names in sharing.values():
+            lines = [", ".join(names[i : i + 3]) for i in range(0, len(names), 3)]
+            labels.append(PointLabel(*self.compared[names[-1]], "\n".join(lines), TEXT))
         points = zip(self.curve.values("Q"), self.curve.values(measure), strict=True)
-        label_points(ax, labels, np.vstack(([*points, *self.compared.values()], lines)))
+        label_points(ax, labels, np.vstack([*points, *self.compared.values(), line]))
+
+
+def _place(xy: tuple[float, float]) -> tuple[float, float]:
+    """Return where a label goes: what is nearer to each other than this shares one."""
+    return round(xy[0], 3), round(xy[1], 3)
+
+
+def _dial_text(point: TradeoffPoint) -> str:
+    """Return the dial of a point as a short number, and large ones not as powers."""
+    return f"{point.fairness:.3g}" if point.fairness < 1000 else f"{point.fairness:,.0f}"
 
 
 class TradeoffCurvesDisplay(Display):
@@ -364,28 +367,18 @@ def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:
             raise ParameterError(
                 f"The comparison has no score {measure!r}: give a mapping from name to (Q, {measure})."
             )
-        pairs = {
-            ", ".join(filter(None, (row.graph, row.method))): (row.Q, getattr(row, measure))
-            for row in compare.rows
+        pairs = [(row.graph, row.method, row.mean("Q"), row.mean(measure)) for row in compare.rows]
+        return {
+            ", ".join(filter(None, (graph, method))): (x, y)
+            for graph, method, x, y in pairs
+            if x is not None and y is not None
         }
-        return {name: xy for name, xy in pairs.items() if None not in xy}
     if not isinstance(compare, Mapping):
         raise ParameterError(f"compare must be a Comparison or a mapping from name to (Q, {measure}).")
     for name, xy in compare.items():
         if np.shape(xy) != (2,):
             raise ParameterError(f"compare[{name!r}] must be the pair (Q, {measure}); got {xy!r}.")
     return {str(name): (float(xy[0]), float(xy[1])) for name, xy in compare.items()}
-
-
-def _joined(compared: dict[str, tuple[float, float]]) -> list[tuple[str, tuple[float, float]]]:
-    """Return one text for all methods at the same place, three names to a line."""
-    places: dict[tuple[float, float], list[str]] = {}
-    for name, xy in compared.items():
-        places.setdefault((round(xy[0], 3), round(xy[1], 3)), []).append(name)
-    return [
-        ("\n".join(", ".join(names[i : i + 3]) for i in range(0, len(names), 3)), compared[names[-1]])
-        for names in places.values()
-    ]
 
 
 def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

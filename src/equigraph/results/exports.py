@@ -32,15 +32,13 @@ class Exported(Featured):
             If its nodes are others.
         """
         graph = as_graph(graph)
-        self._labels_in(graph)  # checks the nodes
-        names = dict(zip(texts(graph.node_names), graph.node_names.tolist(), strict=True))
-        own = texts(self.node_names)
+        places = self._places_in(graph)
         network = Graph(graph.adjacency, graph.node_names).to_networkx()
         several = len(self.features) > 1
         groups = {name if several else "group": column for name, column in self.features.items()}
-        for attribute, values in {"cluster": self.labels, **groups}.items():
-            for text, value in zip(own, values.tolist(), strict=True):
-                network.nodes[names[text]][attribute] = value
+        for attribute, column in {"cluster": self.labels, **groups}.items():
+            for name, value in zip(graph.node_names.tolist(), column[places].tolist(), strict=True):
+                network.nodes[name][attribute] = value
         return network
 
     @property
@@ -69,7 +67,7 @@ class Exported(Featured):
             )
             graph.vs["name"] = known.node_names.tolist()
             graph.es["weight"] = upper.data.tolist()
-        return igraph.VertexClustering(graph, self._labels_in(known).tolist())
+        return igraph.VertexClustering(graph, self.labels[self._places_in(known)].tolist())
 
     def to_cdlib(self: Any, graph: Any = None) -> Any:
         """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
@@ -84,7 +82,7 @@ class Exported(Featured):
         if type(graph).__module__.partition(".")[0] != "networkx":
             graph = self.to_networkx(graph)
         else:
-            self._labels_in(as_graph(graph))  # checks the nodes
+            self._places_in(as_graph(graph))  # checks the nodes
         parts = [sorted(part, key=str) for part in self.communities]
         return cdlib.NodeClustering(parts, graph, self.method, method_parameters=dict(self.parameters))
 
@@ -125,13 +123,13 @@ class Exported(Featured):
             rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
         return page_of(repr(self), heads, rows)
 
-    def _labels_in(self: Any, graph: Graph) -> NDArray[Any]:
-        """Return the labels in the order of the nodes of a graph, or raise GraphError where its nodes are others."""
-        labels = dict(zip(texts(self.node_names), self.labels.tolist(), strict=True))
+    def _places_in(self: Any, graph: Graph) -> NDArray[np.intp]:
+        """Return where the nodes of a graph are in this result, or raise GraphError where its nodes are others."""
+        places = {name: place for place, name in enumerate(texts(self.node_names))}
         names = texts(graph.node_names)
-        if set(names) != set(labels):
+        if set(names) != set(places):
             raise GraphError(
                 f"The graph has other nodes than the {self.labels.size} that were clustered: give the graph that "
-                "the self is of."
+                "the result is of."
             )
-        return np.array([labels[name] for name in names])
+        return np.array([places[name] for name in names], dtype=np.intp)
