@@ -1,10 +1,11 @@
 """A comparison of methods: means and spreads, tuned dials, estimators of one's own, and tables to take along."""
 
-import csv
+import itertools
 import json
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator, ClusterMixin
 
 import equigraph as eg
@@ -12,6 +13,7 @@ from equigraph import methods
 from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit, compare
 from equigraph.analysis.comparison.rows import holm, wilcoxon
 from equigraph.exceptions import MissingDependencyError, ParameterError
+from tests.tables import rows_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
@@ -158,15 +160,13 @@ def test_callbacks_are_told_and_can_stop(room):
 
 def test_files(comparison, tmp_path):
     comparison.to_csv(tmp_path / "t.csv")
-    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
-        row = next(csv.DictReader(file))
+    row = rows_of(tmp_path / "t.csv")[0]
     assert (row["method"], row["sizes"], float(row["Q"])) == ("random", "10 10 10", comparison.rows[0].Q)
     comparison.to_json(tmp_path / "t.json")
     assert Comparison.load(tmp_path / "t.json") == comparison
     assert json.loads(json.dumps(comparison.summary()))["rows"][0]["Q"] == comparison.rows[0].Q
     comparison.to_csv(tmp_path / "seeds.csv", per_seed=True)
-    with (tmp_path / "seeds.csv").open(encoding="utf-8", newline="") as file:
-        seeds = [(row["method"], int(row["seed"])) for row in csv.DictReader(file)]
+    seeds = [(row["method"], int(row["seed"])) for row in rows_of(tmp_path / "seeds.csv")]
     assert seeds == [(method, seed) for method in comparison.methods for seed in comparison.seeds]
     comparison.to_markdown(tmp_path / "t.md")
     lines = (tmp_path / "t.md").read_text().splitlines()
@@ -209,10 +209,7 @@ def test_comparisons_of_several_graphs_methods_and_metrics_by_name(room, several
     assert [(row.graph, row.method) for row in several.rows] == [
         (graph, method) for graph in ("all", "half") for method in ("dealt", "any", "low")
     ]
-    assert [(one.name, one.n_nodes, one.n_clusters) for one in several.graphs] == [
-        ("all", 30, 3),
-        ("half", 15, 2),
-    ]
+    assert several.graphs == (ComparedGraph("all", 30, 73, 3), ComparedGraph("half", 15, 19, 2))
     for row in several.table(per_seed=True):
         if (row["graph"], row["method"]) == ("all", "any"):
             one = eg.cluster(room, method="random", n_clusters=3, random_state=row["seed"])
@@ -232,8 +229,6 @@ def test_comparisons_of_several_graphs_methods_and_metrics_by_name(room, several
 
 
 def test_confidence_intervals(several):
-    from scipy import stats
-
     row = several.rows[1]
     found = several.intervals("NB").loc[("all", "any")]
     expected = stats.ttest_1samp(row.values("NB"), 0).confidence_interval(0.95)
@@ -255,16 +250,12 @@ def test_paired_tests(several):
 
 
 def test_signed_rank_tests_match_all_signs_and_scipy():
-    from itertools import product
-
-    from scipy import stats
-
     rng = np.random.default_rng(0)
     for n in range(1, 9):
         differences = rng.integers(-3, 4, n) / 7
         kept = differences[differences != 0]
         ranks = stats.rankdata(np.abs(kept))
-        sums = [np.dot(signs, ranks) for signs in product((-1, 1), repeat=kept.size)]
+        sums = [np.dot(signs, ranks) for signs in itertools.product((-1, 1), repeat=kept.size)]
         observed = abs(np.dot(np.sign(kept), ranks))
         assert wilcoxon(differences) == pytest.approx(np.mean([abs(one) >= observed - 1e-9 for one in sums]))
     for n in (7, 20):

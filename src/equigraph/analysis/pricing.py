@@ -21,7 +21,6 @@ from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Real, check_
 from equigraph._utils.records import Tabular
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
-from equigraph.metrics import evaluate
 from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.metrics.quality import share_inside
 from equigraph.results.cluster import score_labels
@@ -314,9 +313,7 @@ class _Pricing:
 
     def _row(self, question: _Question, labels: NDArray, base: NDArray) -> Price:
         """Return the row of labels, with their difference from the best labels that keep all rules."""
-        scores = evaluate(self.graph, labels)
-        if self.graph.attributes is not None:
-            scores = score_labels(self.graph, labels, self.notion)
+        scores = score_labels(self.graph, labels, self.notion)
         (fair, value), (fair_base, value_base) = question.value(labels), question.value(base)
         own = question.value(self.found[0][1])[1]
         alone = [question.value(one)[1] for asked, one in self.found if asked is question] or [own]

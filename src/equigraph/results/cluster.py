@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Watched
-from equigraph._utils.records import plain, versions
+from equigraph._utils.records import plain
 from equigraph._utils.text import did_you_mean
 from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError
@@ -23,7 +23,7 @@ from equigraph.metrics import evaluate
 from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
-from equigraph.results.features import featured_graph
+from equigraph.results.features import facts_of, featured_graph
 from equigraph.results.result import ClusteringResult
 from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
@@ -164,24 +164,19 @@ def result_of_labels(
         labels=labels,
         membership=indicator(labels, k),
         interaction=interaction_of(graph, labels, k),
-        node_names=graph.node_names,
-        sensitive_features=graph.sensitive_features,
         scores=evaluate(graph, labels),
         parameters={name: plain(value) for name, value in (parameters or {}).items()},
         seed=seed,
         seconds=seconds,
-        versions=versions(),
-        input_hash=graph.fingerprint(),
-        attribute=graph.attribute,
-        attribute_options=graph.attribute_options,
+        **facts_of(graph),
     )
 
 
 def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
-    """Return Q, B, NB, min_balance, rho and n_nonempty of labels, and the measure of the notion."""
+    """Return the usual scores of labels, and where there are groups the measure of the notion."""
     scores = evaluate_blocks(graph, labels) if isinstance(graph, BlockGraph) else evaluate(graph, labels)
     notion = get_notion(notion)
-    if notion.measure in scores:
+    if notion.measure in scores or graph.attributes is None:
         return scores
     attributes, tables = make_tables(labels, graph.attributes)
     values = [notion.value(table.counts, table.groups.sizes) for table in tables]

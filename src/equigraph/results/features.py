@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from numpy.typing import NDArray
 
 from equigraph._utils.hooks import hook
-from equigraph._utils.records import Tabular
+from equigraph._utils.records import Tabular, versions
 from equigraph.exceptions import GraphError, InputError, ParameterError
 from equigraph.graph import Graph, read_graph
 from equigraph.graph.features import with_features
@@ -142,6 +142,18 @@ def featured_graph(graph: Any, sensitive_features: Any, attribute_weights: Any =
         nodes = with_features(graph.without_edges(), sensitive_features, attribute_weights)
         return graph.with_features_of(nodes)
     return with_features(graph, sensitive_features, attribute_weights)
+
+
+def facts_of(graph: Any) -> dict[str, Any]:
+    """Return the fields of a result or a curve that describe its graph, and the versions in use."""
+    return {
+        "node_names": graph.node_names,
+        "sensitive_features": graph.sensitive_features,
+        "versions": versions(),
+        "input_hash": graph.fingerprint(),
+        "attribute": graph.attribute,
+        "attribute_options": graph.attribute_options,
+    }
 
 
 def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:

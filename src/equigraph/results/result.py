@@ -13,7 +13,7 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.hooks import hook
-from equigraph._utils.records import parameters_of, versions
+from equigraph._utils.records import parameters_of
 from equigraph._utils.sizes import small_clusters
 from equigraph._utils.text import count
 from equigraph.base import GraphClusterer
@@ -25,7 +25,7 @@ from equigraph.graph.groups.attributes import Features
 from equigraph.metrics import evaluate
 from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
 from equigraph.results.exports import Exported
-from equigraph.results.features import group_columns
+from equigraph.results.features import facts_of, group_columns
 from equigraph.results.formats import Stored
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
@@ -138,19 +138,14 @@ class ClusteringResult(Exported):
             labels=model.labels_,
             membership=model.membership_,
             interaction=model.interaction_,
-            node_names=graph.node_names,
-            sensitive_features=graph.sensitive_features,
             scores=scores,
             parameters=parameters_of(model),
             seed=model.seed_,
             seconds=seconds,
-            versions=versions(),
-            input_hash=graph.fingerprint(),
-            attribute=graph.attribute,
             status=getattr(model, "status_", None),
             graph=graph if isinstance(graph, Graph) else None,
-            attribute_options=graph.attribute_options,
             rules=told_rules(getattr(model, "rules_", None), getattr(model, "relaxed_", ())),
+            **facts_of(graph),
         )
 
     @classmethod

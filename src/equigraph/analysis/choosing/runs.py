@@ -22,7 +22,7 @@ from equigraph.base import GraphClusterer
 from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, NotFoundError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.metrics import adjusted_rand_score, modularity_score, normalized_mutual_info_score
+from equigraph.metrics import adjusted_rand_score, normalized_mutual_info_score
 from equigraph.metrics.notions import get_notion
 from equigraph.results.cluster import score_labels
 
@@ -207,12 +207,10 @@ def _row(graph: Graph, estimator: Any, number: int, own: list[Labels], others: l
 
 def _scores(graph: Graph, estimator: Any, labels: Labels) -> tuple[float, float | None, float]:
     """Return modularity, fairness and the objective."""
-    if graph.attributes is None:
-        modularity = modularity_score(graph, labels)
-        return modularity, None, modularity
     notion, dial = get_notion(getattr(estimator, "notion", "normalized")), _dial_of(estimator)
     scores = score_labels(graph, labels, notion)
-    return scores["Q"], scores[notion.measure], (1 - dial) * scores["Q"] + dial * scores[notion.measure]
+    modularity, fairness = scores["Q"], scores.get(notion.measure)
+    return modularity, fairness, modularity if fairness is None else (1 - dial) * modularity + dial * fairness
 
 
 def _dial_of(estimator: Any) -> float:

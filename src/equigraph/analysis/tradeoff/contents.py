@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
-from equigraph.exceptions import InputError
+from equigraph.exceptions import InputError, ParameterError
 from equigraph.metrics.notions import get_notion
 from equigraph.results.contents import LABELS, RunEntries, labels_table
 from equigraph.results.features import stored_features
@@ -73,6 +73,15 @@ class TradeoffPoint:
         asked = "" if found == self.sizes.size else f" of {self.sizes.size}"
         diverged = ", diverged" if self.status == DIVERGED else ""
         return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {found}{asked} clusters{diverged})"
+
+
+def scores_of(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
+    """Return one score of the labels of points."""
+    if name not in points[0].scores:
+        raise ParameterError(
+            f"The curve has no score {name!r}: expected one of {', '.join(points[0].scores)}."
+        )
+    return np.array([point.scores[name] for point in points], dtype=np.float64)
 
 
 def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | None:

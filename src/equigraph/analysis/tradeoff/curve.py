@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -24,10 +24,11 @@ from equigraph.analysis.tradeoff.contents import (
     curve_parts,
     index_of,
     json_of,
+    scores_of,
     table_of,
 )
 from equigraph.analysis.tradeoff.selection import choose, hypervolume, pareto_front
-from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.exceptions import InfeasibleError
 from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
 from equigraph.metrics.notions import get_notion
@@ -141,19 +142,12 @@ class TradeoffCurve(Featured):
             If there is no such score.
         """
         check_known("of", of, ("labels", "means"))
-        return self._column(self.points, name, of)
+        values = scores_of(self.points, name)
+        return values if of == "labels" else np.array([point.means[name] for point in self.points])
 
     def front_values(self, name: str) -> NDArray[np.float64]:
         """Return one score of the labels along the front."""
-        return self._column(self.front, name)
-
-    def _column(self, points: Sequence[TradeoffPoint], name: str, of: Of = "labels") -> NDArray[np.float64]:
-        known = self.points[0].scores
-        if name not in known:
-            raise ParameterError(f"The curve has no score {name!r}: expected one of {', '.join(known)}.")
-        return np.array(
-            [(point.scores if of == "labels" else point.means)[name] for point in points], dtype=np.float64
-        )
+        return scores_of(self.front, name)
 
     def table(self) -> dict[str, NDArray]:
         """Return one row per point.
@@ -208,7 +202,7 @@ class TradeoffCurve(Featured):
             return hypervolume(self.values(x, of=of), self.values(y or self.measure, of=of), reference)
         self.values(x, of=of)
         points = self.candidates()
-        return hypervolume(self._column(points, x), self._column(points, y or self.measure), reference)
+        return hypervolume(scores_of(points, x), scores_of(points, y or self.measure), reference)
 
     def at_least(self, fairness: float) -> TradeoffPoint:
         """Return the most cohesive labels of the front whose fairness, by the measure of the notion, is at least this.
@@ -280,7 +274,7 @@ class TradeoffCurve(Featured):
                 "Every fit of the curve diverged: lower the values of fairness, or use another method."
             )
         names = (x, y or self.measure)
-        across, up = (self._column(points, name) for name in names)
+        across, up = (scores_of(points, name) for name in names)
         return points[choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
 
     def plot(

@@ -17,7 +17,7 @@ from equigraph._utils.callbacks import Notifier, Watched
 from equigraph._utils.sizes import number_by_size
 from equigraph._utils.text import one_line
 from equigraph.analysis.tradeoff.alignment import align_labels
-from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, index_of
+from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, index_of, scores_of
 from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
 from equigraph.base import GraphClusterer
 from equigraph.graph import Graph
@@ -194,13 +194,13 @@ def points_and_front(
     points = () if sweep.values is None else _points(sweep, found, others)
     # Of equal ones the first is kept, and the points come first.
     front = _numbered(sweep, nondominated((*points, *others), sweep.measure), points)
-    weights = passing_weights(_column(front, "Q"), _column(front, sweep.measure)).tolist()
+    weights = passing_weights(scores_of(front, "Q"), scores_of(front, sweep.measure)).tolist()
     front = tuple(
         replace(one, fairness=weight) if np.isnan(one.fairness) else one
         for one, weight in zip(front, weights, strict=True)
     )
     if sweep.values is None:
-        points = tuple(front[i] for i in evenly_spaced(_column(front, sweep.measure), sweep.n_points))
+        points = tuple(front[i] for i in evenly_spaced(scores_of(front, sweep.measure), sweep.n_points))
     return points, front
 
 
@@ -222,7 +222,7 @@ def _points(
         if sweep.bounded:
             best = best_restart(scores, value, sweep.measure)
         stability = seed_stability([fit.labels for fit in fits])
-        columns = {name: _column(fits, name) for name in fits[0].scores}
+        columns = {name: scores_of(fits, name) for name in fits[0].scores}
         points.append(
             replace(
                 sound[best],
@@ -265,12 +265,8 @@ def typical_restart(scores: Sequence[Mapping[str, float]], measure: str) -> int:
 
 def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[TradeoffPoint, ...]:
     """Return what no other point dominates in Q and a measure, in order of the measure; of equal ones the first."""
-    places = front_in_order(_column(points, "Q"), _column(points, measure))
+    places = front_in_order(scores_of(points, "Q"), scores_of(points, measure))
     return tuple(points[place] for place in places)
-
-
-def _column(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
-    return np.array([point.scores[name] for point in points], dtype=np.float64)
 
 
 def _numbered(

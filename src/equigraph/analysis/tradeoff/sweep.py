@@ -17,14 +17,14 @@ from equigraph._utils.callbacks import Callbacks, Watched
 from equigraph._utils.hooks import hook
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
-from equigraph._utils.records import Tabular, parameters_of, versions, write_json
+from equigraph._utils.records import Tabular, parameters_of, write_json
 from equigraph._utils.text import GIVE_GROUPS, counted
 from equigraph.analysis.tradeoff.curve import TradeoffCurve
 from equigraph.analysis.tradeoff.runs import Sweep, points_and_front, run_sweep
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.metrics.notions import get_notion
-from equigraph.results.features import featured_graph
+from equigraph.results.features import facts_of, featured_graph
 from equigraph.search.agree import OnConflict
 
 # Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
@@ -314,13 +314,10 @@ def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
     points, front = points_and_front(sweep, found)
     for category, text in counted(notes, " in the sweep"):
         warn(text, category)
-    graph = sweep.graph
     return TradeoffCurve(
         points=points,
         front=front,
         spacing="reached" if sweep.values is None else "dial",
-        node_names=graph.node_names,
-        sensitive_features=graph.sensitive_features,  # type: ignore[arg-type]
         method=type(sweep.model).__name__,
         parameters=parameters_of(sweep.model, without=("fairness", "random_state")),
         n_clusters=getattr(sweep.model, "n_clusters", None),
@@ -328,8 +325,5 @@ def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
         seeds=sweep.seeds,
         seconds=time.perf_counter() - start,
         stopped=stopped,
-        versions=versions(),
-        input_hash=graph.fingerprint(),
-        attribute=graph.attribute,
-        attribute_options=graph.attribute_options,
+        **facts_of(sweep.graph),
     )
