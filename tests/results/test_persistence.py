@@ -73,21 +73,16 @@ def test_notebooks_show_tables_and_run_nothing(room, result):
     nasty = "<script>alert(1)</script>"
     graph = Graph(room.adjacency, None, np.array([nasty, "b"] * 15), nasty)
     curve = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], random_state=0)
-    shown = [
-        graph,
-        Graph(room.adjacency),
-        eg.cluster(graph, method="random", n_clusters=3, random_state=0),
-        eg.cluster(room.adjacency, method="random", n_clusters=3, random_state=0),
-        curve,
-        eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=1),
-    ]
+    options = {"method": "random", "n_clusters": 3, "random_state": 0}
+    shown = [eg.cluster(graph, **options), eg.cluster(room.adjacency, **options), curve]
+    shown += [graph, Graph(room.adjacency), eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=1)]
     html = pytest.importorskip("justhtml")
     for one in shown:
         text = one._repr_html_()
         assert "<script" not in text
         page = html.JustHTML(f"<!doctype html><html><body>{text}</body></html>", sanitize=False, strict=True)
         assert page.query("table tbody tr")
-    assert "10" in shown[2]._repr_html_()
+    assert "10" in shown[0]._repr_html_()
 
 
 def test_every_damage_is_refused_in_one_sentence(result, tmp_path):
@@ -163,10 +158,7 @@ def test_another_kind_and_another_version_are_told(result, tmp_path):
 
 
 def test_files_of_others_are_neither_deleted_nor_overwritten(result, tmp_path):
-    theirs = {
-        name: f"theirs: {name}"
-        for name in ("result.json", "graph.png", "report.html", "curve.csv", "methods.png")
-    }
+    theirs = {name: f"theirs: {name}" for name in ("result.json", "graph.png", "curve.csv")}
     for name, text in theirs.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(ParameterError, match=r"result\.json was not written by equigraph.*force=True"):

@@ -53,13 +53,7 @@ def use_result(folder, page):
 
 def use_curve(folder, page):
     curve = eg.TradeoffCurve.load(folder)
-    _ = (
-        repr(curve),
-        [repr(point) for point in curve.front],
-        curve._repr_html_(),
-        curve.summary(),
-        curve.table(),
-    )
+    _ = repr(curve), list(map(repr, curve.front)), curve._repr_html_(), curve.summary(), curve.table()
     _ = curve.select("product"), curve.select("knee"), curve.hypervolume(), curve.pareto()
     if page:
         curve.report(folder.parent / "page.html")
@@ -135,14 +129,7 @@ def test_comparisons_that_load_can_be_used(room, tmp_path):
                 found = eg.Comparison.load(tmp_path / "t.json")
             except InputError:
                 continue
-            _ = (
-                repr(found),
-                found._repr_html_(),
-                found.markdown(),
-                found.latex(),
-                found.table(),
-                found.to_frame(),
-            )
+            _ = repr(found), found._repr_html_(), found.markdown(), found.latex(), found.to_frame()
 
 
 @pytest.mark.parametrize(

@@ -51,15 +51,11 @@ def write_names(ax: Any, positions: Points, names: list[str], *, reach: float, s
     Limits and layout of the axes must be final. `reach` is half the width of a node in points, and `spare` how much
     more room than it needs a name is given, where the layout is not.
     """
-    from matplotlib.patheffects import withStroke
-
     places = [(direction, reach + _GAP) for direction in _BESIDE]
     labels = [PointLabel(x, y, name, TEXT) for (x, y), name in zip(positions, names, strict=True)]
-    style: dict[str, Any] = {
-        "fontsize": 8,
-        "zorder": 3,
-        "path_effects": [withStroke(linewidth=2.2, foreground="white")],
-    }
+    # Not a halo: matplotlib writes a text with one as shapes, which nobody can find or read aloud in an svg.
+    veil = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "boxstyle": "square,pad=0"}
+    style: dict[str, Any] = {"fontsize": 8, "zorder": 3, "bbox": veil}
     return len(_write(ax, labels, positions, places, pad=reach, spare=spare, most=_COVERS, **style))
 
 

@@ -186,10 +186,8 @@ class CompositionDisplay(Display):
         attribute = None
         if graph is not None:
             nodes = read_nodes(graph)
-            if sensitive_features is not None:
-                sensitive_features = nodes.attributes(sensitive_features)
-            else:
-                sensitive_features, attribute = nodes.graph.attributes, nodes.graph.attribute
+            attribute = nodes.graph.attribute if sensitive_features is None else None
+            sensitive_features = nodes.attributes(sensitive_features)
         return cls.from_predictions(
             model.labels_, sensitive_features=sensitive_features, attribute=attribute, ax=ax
         )

@@ -6,6 +6,7 @@ Values of JSON are checked against types: one mechanism for everything that is r
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import math
@@ -17,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin
 
@@ -285,13 +286,10 @@ def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
         # Not __required_keys__: annotations are texts when the class is made.
         required = {key for key in hints if schema.__total__ and get_origin(hints[key]) is not NotRequired}
     else:
-        hints = {field.name: hints[field.name] for field in fields(schema) if field.init}
-        required = {
-            field.name
-            for field in fields(schema)
-            if field.init and field.default is MISSING and field.default_factory is MISSING
-        }
-        stranger = next((key for key in value if key not in hints), None)
+        arguments = inspect.signature(schema).parameters
+        hints = {name: hints[name] for name in arguments}
+        required = {name for name, one in arguments.items() if one.default is one.empty}
+        stranger = next((key for key in value if key not in arguments), None)
         if stranger is not None:
             raise InputError(f"{path} has an unknown entry {_short(stranger)}: {_OURS}.")
     for key in required:

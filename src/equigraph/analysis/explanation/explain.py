@@ -29,6 +29,21 @@ def explain(
     return explain_node(subject, one) if other is None else explain_pair(subject, one, other)
 
 
+def _as_json(value: Any) -> Any:
+    """Return a value of an explanation for JSON: violations and aims in words, moves and links by their fields."""
+    if isinstance(value, Aim):
+        return value.in_words
+    if isinstance(value, Violation):
+        return str(value)
+    if isinstance(value, (Linked, Move)):
+        return _as_json(vars(value))
+    if isinstance(value, tuple):
+        return [_as_json(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(one) for key, one in value.items()}
+    return plain(value)
+
+
 def _changes(aim: Aim, Q: float, fairness: Mapping[str, float]) -> str:
     """Return the changes of all scores in words."""
     measure, several = aim.notion.measure, len(fairness) > 1
@@ -108,18 +123,7 @@ class NodeExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {
-            **vars(self),
-            "node": plain(self.node),
-            "groups": {name: plain(value) for name, value in self.groups.items()},
-            "linked": [{**vars(one), "names": plain(one.names)} for one in self.linked],
-            "moves": [
-                {**vars(move), "breaks": list(map(str, move.breaks)), "mends": list(map(str, move.mends))}
-                for move in self.moves
-            ],
-            "broken": list(map(str, self.broken)),
-            "aim": self.aim.in_words,
-        }
+        return {name: _as_json(value) for name, value in vars(self).items()}
 
     def _repr_html_(self) -> str:
         """Return the clusters as a table, for a notebook."""
@@ -286,16 +290,7 @@ class PairExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {
-            **vars(self),
-            "compositions": {
-                name: {str(plain(group)): list(pair) for group, pair in counts.items()}
-                for name, counts in self.compositions.items()
-            },
-            "breaks": list(map(str, self.breaks)),
-            "mends": list(map(str, self.mends)),
-            "aim": self.aim.in_words,
-        }
+        return {name: _as_json(value) for name, value in vars(self).items()}
 
     def _repr_html_(self) -> str:
         """Return the two clusters as a table, for a notebook."""

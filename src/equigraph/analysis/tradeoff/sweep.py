@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -297,15 +296,11 @@ def _dial_values(
 
 def _cluster_numbers(n_clusters: Any) -> list[int]:
     numbers = list(n_clusters)
-    try:
-        numbers = [operator.index(number) for number in numbers]
-    except TypeError:
-        raise ParameterError(f"n_clusters must be whole numbers; got {numbers!r}.") from None
-    if not numbers or len(set(numbers)) < len(numbers):
-        raise ParameterError(f"n_clusters must be different numbers, at least one; got {numbers!r}.")
     for number in numbers:
         check_parameters("tradeoff_curve", {"n_clusters": Integer(low=2)}, {"n_clusters": number})
-    return numbers
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ParameterError(f"n_clusters must be different numbers, at least one; got {numbers!r}.")
+    return [int(number) for number in numbers]
 
 
 def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
