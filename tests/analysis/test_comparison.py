@@ -9,10 +9,9 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClusterMixin
 
 import equigraph as eg
-from equigraph import methods
 from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit, compare
 from equigraph.analysis.comparison.rows import holm, wilcoxon
-from equigraph.exceptions import MissingDependencyError, ParameterError
+from equigraph.exceptions import ParameterError
 from tests.tables import rows_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
@@ -69,33 +68,23 @@ class Broken(eg.NMTF):
         raise RuntimeError("the cable\n is out")
 
 
-class Missing(eg.NMTF):
-    def fit(self, *args, **kwargs):
-        raise MissingDependencyError("DMoN needs torch: pip install 'equigraph[neural]'.")
-
-
-def test_a_failure_is_a_row_and_the_others_go_on(room, monkeypatch):
-    for name, estimator in (("sym-nmf", Broken), ("dmon", Missing)):
-        method = methods.METHODS[name]
-        fake = type("Fake", (methods.Method,), {"load": lambda self, estimator=estimator: estimator})
-        monkeypatch.setitem(methods.METHODS, name, fake(name, method.estimator, method.summary, method.extra))
-    found = compare(room, methods=["sym-nmf", "dmon", "random"], n_clusters=3, n_seeds=2)
-    broken, missing, random = found.rows
-    assert broken == ComparisonRow("sym-nmf", error="the cable is out")
-    assert "equigraph[neural]" in missing.error
+def test_a_failure_is_a_row_and_the_others_go_on(room):
+    found = compare(room, methods=[Broken(), "random"], n_clusters=3, n_seeds=2)
+    broken, random = found.rows
+    assert broken == ComparisonRow("Broken", error="the cable is out")
     assert random.error is None
-    assert "sym-nmf: the cable is out" in found.markdown()
+    assert "Broken: the cable is out" in found.markdown()
+    (row,) = compare(room, methods=["random"], n_clusters=31, n_seeds=1).rows
+    assert row.bad_input
+    assert "n_clusters=31" in row.error
 
 
 def test_warnings_become_notes_of_the_row(room):
     (row,) = compare(room, methods=[eg.IFairNMTF(3, fairness=20, max_iter=20)], n_clusters=3, n_seeds=2).rows
-    assert len(row.notes) == 1
-    assert row.notes[0].startswith("IFairNMTF did not converge")
-    assert row.notes[0].endswith("(2 times)")
+    (note,) = row.notes
+    assert note.startswith("IFairNMTF did not converge")
+    assert note.endswith("(2 times)")
     assert row.status == "max_iter"
-
-
-def test_of_several_seeds_the_worst_ending_counts():
     endings = ("converged", "diverged", "max_iter")
     row = ComparisonRow("nmtf", fits=tuple(Fit(i, {}, status=one) for i, one in enumerate(endings)))
     assert row.status == "diverged"
@@ -141,12 +130,6 @@ def test_tuned_dials_are_the_best_of_those_tried(room):
         compare(room.adjacency, methods=["sc"], n_clusters=3, tune=True)
 
 
-def test_errors_of_the_input_are_marked(room):
-    (row,) = compare(room, methods=["random"], n_clusters=31, n_seeds=1).rows
-    assert row.bad_input
-    assert "n_clusters=31" in row.error
-
-
 def test_callbacks_are_told_and_can_stop(room):
     told = []
     options = {"methods": ["random", "nmtf"], "n_clusters": 3, "n_seeds": 2}
@@ -180,8 +163,6 @@ def test_latex(comparison, tmp_path):
     body = lines[4:-2]
     assert all(line.endswith(r" \\") and line.count("&") == 3 for line in body)
     assert r"$\pm$" in body[0]
-    with pytest.raises(ParameterError, match="no column 'MiB'"):
-        comparison.latex(["MiB"])
     comparison.to_latex(tmp_path / "t.tex")
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == comparison.latex()
 
@@ -210,17 +191,14 @@ def test_comparisons_of_several_graphs_methods_and_metrics_by_name(room, several
         (graph, method) for graph in ("all", "half") for method in ("dealt", "any", "low")
     ]
     assert several.graphs == (ComparedGraph("all", 30, 73, 3), ComparedGraph("half", 15, 19, 2))
-    for row in several.table(per_seed=True):
-        if (row["graph"], row["method"]) == ("all", "any"):
-            one = eg.cluster(room, method="random", n_clusters=3, random_state=row["seed"])
-            assert row["NB"] == pytest.approx(one.scores["NB"])
-            assert row["cut"] == pytest.approx(eg.metrics.conductance_score(room, one.labels))
-            assert row["found"] == 3
+    rows = [row for row in several.table(per_seed=True) if (row["graph"], row["method"]) == ("all", "any")]
+    for row in rows:
+        one = eg.cluster(room, method="random", n_clusters=3, random_state=row["seed"])
+        assert row["NB"] == pytest.approx(one.scores["NB"])
+        assert row["cut"] == pytest.approx(eg.metrics.conductance_score(room, one.labels))
+        assert row["found"] == 3
     assert several.metrics == ("NB", "cut", "found")
-    assert repr(several).splitlines()[1].split() == [
-        "graph", "method", "NB", "cut", "found", "sizes", "stability", "seconds", "status",
-    ]  # fmt: skip
-    assert "<td" in several._repr_html_()
+    assert repr(several).splitlines()[1].split()[:5] == ["graph", "method", "NB", "cut", "found"]
     lines = several.latex(bold=True).splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrrrr}"
     assert lines[2] == r" & \multicolumn{3}{c}{all} & \multicolumn{3}{c}{half} \\"
@@ -293,15 +271,16 @@ def test_wrong_graphs_methods_and_metrics(room, wrong, part):
 
 
 @pytest.mark.parametrize(
-    ("call", "part"),
+    ("name", "arguments", "part"),
     [
-        (lambda table: table.tests("NB", baseline="magic"), "baseline must be one of"),
-        (lambda table: table.tests("colour"), "no column 'colour'"),
-        (lambda table: table.tests("NB", over="moons"), "over='moons'"),
-        (lambda table: table.intervals("NB", confidence=2), "confidence"),
-        (lambda table: table.latex(spread="wide"), "spread='wide'"),
+        ("tests", {"metric": "NB", "baseline": "magic"}, "baseline must be one of"),
+        ("tests", {"metric": "colour"}, "no column 'colour'"),
+        ("tests", {"metric": "NB", "over": "moons"}, "over='moons'"),
+        ("intervals", {"metric": "NB", "confidence": 2}, "confidence"),
+        ("latex", {"spread": "wide"}, "spread='wide'"),
+        ("latex", {"columns": ["MiB"]}, "no column 'MiB'"),
     ],
 )
-def test_wrong_questions(several, call, part):
+def test_wrong_questions(several, name, arguments, part):
     with pytest.raises(ParameterError, match=part):
-        call(several)
+        getattr(several, name)(**arguments)

@@ -37,9 +37,8 @@ def test_igraph_gets_a_vertex_clustering(club, result):
     for clustering in (result.to_igraph(), result.to_igraph(own)):
         assert isinstance(clustering, igraph.VertexClustering)
         names = clustering.graph.vs["name"]
-        assert {frozenset(names[i] for i in part) for part in clustering} == set(
-            map(frozenset, result.communities)
-        )
+        found = {frozenset(names[i] for i in part) for part in clustering}
+        assert found == set(map(frozenset, result.communities))
     parts = eg.fair_communities(own, "club", 3, attribute="part", random_state=0)
     assert all(vertex["name"] in parts[vertex["part"]] for vertex in own.vs)
 

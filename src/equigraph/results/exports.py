@@ -17,6 +17,11 @@ from equigraph.graph.groups import contingency_table
 from equigraph.graph.names import texts
 from equigraph.results.features import Featured, attribute_entries, graph_of
 
+# What is told of a result as it is.
+_TOLD = (
+    "scores", "attribute", "parameters", "rules", "seed", "seconds", "status", "versions", "input_hash", "source",
+)  # fmt: skip
+
 
 class Exported(Featured):
     """A result as JSON, as objects of networkx, igraph and cdlib, and as a table for a notebook."""
@@ -93,19 +98,10 @@ class Exported(Featured):
             "n_nodes": int(self.labels.size),
             "n_clusters": self.n_clusters,
             "sizes": self.sizes.tolist(),
-            "scores": {name: plain(value) for name, value in self.scores.items()},
-            "attribute": self.attribute,
             "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
             **attribute_entries(self),
             "small_clusters": self.small_clusters.tolist(),
-            "parameters": dict(self.parameters),
-            "rules": None if self.rules is None else dict(self.rules),
-            "seed": self.seed,
-            "seconds": plain(self.seconds),
-            "status": self.status,
-            "versions": dict(self.versions),
-            "input_hash": self.input_hash,
-            "source": None if self.source is None else dict(self.source),
+            **{name: plain(getattr(self, name)) for name in _TOLD},
         }
 
     def to_json(self: Any, path: str | os.PathLike[str]) -> None:

@@ -8,14 +8,6 @@ from equigraph.analysis.tradeoff.runs import nondominated
 from equigraph.metrics.notions import get_notion
 
 
-def _more(like, pairs):
-    """Return points beside those of the dial, with other scores."""
-    return [
-        replace(like, fairness=0.5, scores={**like.scores, "Q": quality, "B": fair, "NB": fair})
-        for quality, fair in pairs
-    ]
-
-
 @pytest.fixture(scope="session")
 def make_curve():
     """Return a function that makes a curve of given scores."""
@@ -31,15 +23,13 @@ def make_curve():
         notion="normalized",
         more=(),
     ):
-        n = len(quality)
+        n, measure = len(quality), get_notion(notion).measure
         fairness = np.linspace(0, 1, n).tolist() if fairness is None else fairness
         found = [3] * n if found is None else found
         restarts = 1 if np.isnan(spread) else 3
         points = []
         for i in range(n):
-            names = {"Q": quality[i], "B": fair[i], "NB": fair[i], "min_balance": 0.0, "rho": 0.5}
-            names[get_notion(notion).measure] = fair[i]
-            scores = {**names, "n_nonempty": found[i]}
+            scores = {"Q": quality[i], **dict.fromkeys(("B", "NB", measure), fair[i]), "n_nonempty": found[i]}
             average = scores if means is None else {**scores, "Q": means[0][i], "NB": means[1][i]}
             labels = np.arange(6) % found[i]
             points.append(
@@ -55,9 +45,13 @@ def make_curve():
                     n_restarts=restarts,
                 )
             )
+        others = [
+            replace(points[0], fairness=0.5, scores={**points[0].scores, "Q": x, "B": y, "NB": y})
+            for x, y in more
+        ]
         return TradeoffCurve(
             points=tuple(points),
-            front=nondominated([*points, *_more(points[0], more)], get_notion(notion).measure),
+            front=nondominated([*points, *others], measure),
             spacing="dial",
             node_names=np.array(list("abcdef")),
             sensitive_features=np.array(list("xyxyxy")),
