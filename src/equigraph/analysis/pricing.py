@@ -21,10 +21,9 @@ from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Real, check_
 from equigraph._utils.records import Tabular
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
-from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.metrics.quality import share_inside
 from equigraph.results.cluster import score_labels
-from equigraph.results.features import graph_of
+from equigraph.results.features import graph_of, notion_of
 from equigraph.results.formats import decode
 from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
@@ -246,10 +245,8 @@ class _Pricing:
 
     def __init__(self, result: Any, graph: Graph, effort: float | None) -> None:
         parameters = result.parameters
-        if parameters["notion"] not in NOTIONS:
-            raise ParameterError("Rules under a notion of one's own cannot be priced from a stored result.")
         self.result, self.graph, self.facts = result, graph, Facts(graph)
-        self.notion: Notion = NOTIONS[parameters["notion"]]
+        self.notion = notion_of(result)
         self.rules: tuple[Rule, ...] = ()
         if result.rules is not None:
             given_up = set(result.rules["given_up"])

@@ -18,6 +18,7 @@ from equigraph.graph.graph import as_features, named_features
 from equigraph.graph.groups import AttributeOptions, Attributes, Groups, encode_attributes
 from equigraph.graph.groups.attributes import UNNAMED, Features, checked_weights
 from equigraph.graph.groups.encode import is_missing
+from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion
 from equigraph.stores.blocks import BlockGraph
 
 # Column of labels.csv with the groups; of several attributes there is one for each, such as group[gender].
@@ -178,6 +179,17 @@ def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
             f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
         )
     return known
+
+
+def notion_of(result: Any) -> Notion:
+    """Return the notion of fairness that a result was made for, the normalised balance where its method has none."""
+    name = str(result.parameters.get("notion") or NORMALIZED.name)
+    if name not in NOTIONS:
+        raise ParameterError(
+            "The clusters were made for a notion of one's own, of which a result keeps no more than its text: what "
+            "single moves and rules do to it cannot be told."
+        )
+    return NOTIONS[name]
 
 
 def graph_of(subject: Any, graph: Any) -> Graph:

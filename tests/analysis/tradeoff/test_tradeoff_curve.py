@@ -3,6 +3,8 @@ import json
 import pytest
 
 import equigraph as eg
+from equigraph.exceptions import ParameterError
+from equigraph.metrics.notions import Notion
 from tests.tables import rows_of
 
 SCORES = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
@@ -38,6 +40,27 @@ def test_csv_and_json(curve, tmp_path):
     assert told["seeds"] == [0, 1]
     assert told["parameters"]["n_clusters"] == 3
     assert not {"fairness", "random_state"} & set(told["parameters"])
+
+
+def halves(counts, population):
+    size = 0
+    for count in counts:
+        size += count
+    return 1 - abs(2 * counts[0] / size - 1)
+
+
+def test_curves_and_results_under_a_notion_of_ones_own(room, tmp_path):
+    notion = Notion("halves", "H", halves)
+    model = eg.FairLouvain(3, notion=notion, random_state=0)
+    curve = eg.tradeoff_curve(room, estimator=model, fairness=[0, 1])
+    curve.save(tmp_path)
+    back = eg.TradeoffCurve.load(tmp_path)
+    assert back.summary() == curve.summary()
+    assert back.at_least(0.5).scores == curve.at_least(0.5).scores
+    # Not told of the normalised balance, for which nothing was searched.
+    result = eg.cluster(room, method="fair-louvain", n_clusters=3, notion=notion, random_state=0)
+    with pytest.raises(ParameterError, match="notion of one's own"):
+        result.explain("Naledi")
 
 
 def test_a_single_restart_is_null_in_json(make_curve, tmp_path):

@@ -15,8 +15,8 @@ from equigraph.graph import Graph
 from equigraph.graph.groups import Groups, contingency_table
 from equigraph.graph.names import NodePlaces, name_text
 from equigraph.metrics._table import read_nodes
-from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion
-from equigraph.results.features import graph_of
+from equigraph.metrics.notions import NORMALIZED, Notion
+from equigraph.results.features import graph_of, notion_of
 from equigraph.rules import Facts, Rules, Violation, violations
 
 # Methods whose dial weighs Q against a notion; that of a factorisation weighs something else.
@@ -199,7 +199,7 @@ def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> 
     if attributes is not None:
         weights = dict(zip(attributes.names, attributes.weights.tolist(), strict=True))
     aim = Aim(
-        notion=NOTIONS.get(str(parameters.get("notion")), NORMALIZED),
+        notion=notion_of(result),
         fairness=parameters.get("fairness") if result.method in _DIALS else None,
         at_least=parameters.get("at_least"),
         weights=weights,

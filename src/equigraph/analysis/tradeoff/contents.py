@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
 from equigraph.exceptions import InputError, ParameterError
-from equigraph.metrics.notions import get_notion
+from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.results.contents import LABELS, RunEntries, labels_table
 from equigraph.results.features import stored_features
 from equigraph.results.formats import Stored, decode
@@ -107,6 +107,7 @@ class CurveEntries(RunEntries):
 
     n_clusters: int | None
     notion: str
+    measure: str
     spacing: Literal["dial", "reached"]
     points: list[dict[str, Any]]
     front: list[FrontEntries]
@@ -118,7 +119,18 @@ class CurveEntries(RunEntries):
     recommended: NotRequired[Recommended]
 
 
-_DERIVED = ("n_nodes", "attributes", "points", "front", "nodes", "labels", "front_labels", "recommended")
+_DERIVED = (
+    "notion",
+    "measure",
+    "n_nodes",
+    "attributes",
+    "points",
+    "front",
+    "nodes",
+    "labels",
+    "front_labels",
+    "recommended",
+)
 
 
 def contents_of(curve: Any, point: TradeoffPoint, **further: Any) -> Contents:
@@ -195,7 +207,10 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
         place = one.pop("point")
         front.append(point(one, labels) if place is None else points[place])
     names = set(points[0].scores) | set(front[0].scores)
-    if not {"Q", "B", "NB", "n_nonempty", get_notion(entries["notion"]).measure} <= names:
+    notion: str | Notion = entries["notion"]
+    if notion not in NOTIONS:
+        notion = Notion(entries["notion"], entries["measure"], _not_kept)
+    if not {"Q", "B", "NB", "n_nonempty", get_notion(notion).measure} <= names:
         raise InputError(f"{path} has points without Q, B, NB, n_nonempty or the measure of the notion.")
     for found in (*points, *front):
         consistent = names == set(found.scores) == set(found.means) == set(found.spreads)
@@ -204,6 +219,7 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
             raise InputError(f"{path} has scores at fairness {found.fairness:g} that contradict the others.")
     return {
         **{name: entries[name] for name in CurveEntries.__annotations__ if name not in _DERIVED},
+        "notion": notion,
         "points": points,
         "front": tuple(front),
         "node_names": columns["node"],
@@ -211,6 +227,10 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
         "attribute": attribute or (entries["source"] or {}).get("attribute"),
         "attribute_options": options,
     }
+
+
+def _not_kept(counts: Any, population: Any) -> float:
+    raise ParameterError("The score of a notion of one's own is a function, which a folder does not keep.")
 
 
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:

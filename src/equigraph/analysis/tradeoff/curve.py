@@ -31,7 +31,7 @@ from equigraph.analysis.tradeoff.selection import choose, hypervolume, pareto_fr
 from equigraph.exceptions import InfeasibleError
 from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
-from equigraph.metrics.notions import get_notion
+from equigraph.metrics.notions import Notion, get_notion
 from equigraph.metrics.summary import score_name
 from equigraph.results.features import Featured, attribute_entries, group_columns
 from equigraph.results.formats import Stored
@@ -66,8 +66,8 @@ class TradeoffCurve(Featured):
         Its parameters, but for the dial and the seed.
     n_clusters : int or None
         Number of clusters asked for; None where the method chooses it.
-    notion : str
-        The notion of fairness.
+    notion : str or Notion
+        The notion of fairness. Of one's own, a curve that was read from a folder has the names but not the score.
     seeds : tuple of int
         One per restart.
     seconds : float
@@ -95,7 +95,7 @@ class TradeoffCurve(Featured):
     method: str
     parameters: Mapping[str, Any]
     n_clusters: int | None
-    notion: str
+    notion: str | Notion
     seeds: tuple[int, ...]
     seconds: float
     stopped: bool
@@ -317,7 +317,7 @@ class TradeoffCurve(Featured):
             "n_clusters": self.n_clusters,
             "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
             **attribute_entries(self),
-            "notion": self.notion,
+            "notion": get_notion(self.notion).name,
             "measure": self.measure,
             "hypervolume": self.hypervolume(),
             "spacing": self.spacing,

@@ -22,7 +22,7 @@ from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order,
 from equigraph.base import GraphClusterer
 from equigraph.graph import Graph
 from equigraph.metrics.agreement import seed_stability
-from equigraph.metrics.notions import get_notion
+from equigraph.metrics.notions import Notion, get_notion
 from equigraph.results.cluster import score_labels
 from equigraph.search.agree import as_rules
 from equigraph.search.pool import TOLERANCE
@@ -40,7 +40,7 @@ class Sweep:
 
     model: GraphClusterer
     graph: Graph | BlockGraph
-    notion: str
+    notion: str | Notion
     # None: the whole front, of which so many points are shown.
     values: tuple[float, ...] | None
     bounded: bool
@@ -77,7 +77,7 @@ class Sweep:
 def single_point(
     graph: Graph | BlockGraph,
     labels: NDArray[np.intp],
-    notion: str,
+    notion: str | Notion,
     fairness: float,
     seed: int,
     status: str | None = None,

@@ -21,7 +21,7 @@ from equigraph.analysis.tradeoff.curve import TradeoffCurve
 from equigraph.analysis.tradeoff.runs import Sweep, points_and_front, run_sweep
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import GroupsError, ParameterError, warn
-from equigraph.metrics.notions import get_notion
+from equigraph.metrics.notions import Notion, get_notion
 from equigraph.results.features import facts_of, featured_graph
 from equigraph.search.agree import OnConflict
 
@@ -83,7 +83,7 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
     n_clusters: int | Iterable[int] | None = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
-    notion: str | None = None,
+    notion: str | Notion | None = None,
     estimator: GraphClusterer | None = None,
     n_restarts: int = 1,
     random_state: RandomState = None,
@@ -118,9 +118,9 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
     n_points : int, optional
         Number of points where no values are given, and at most that many where some would be the same: 11 by
         default, 21 even values of the dial.
-    notion : {"normalized", "balance", "mouflon"}, optional
+    notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, optional
         Which fairness is wanted. It is set in the estimator where that has a notion, and says by which score
-        (NB, B or mouflon) points are picked. By default that of the estimator, or "normalized".
+        (NB, B, mouflon or evenness) points are picked. By default that of the estimator, or "normalized".
     estimator : GraphClusterer, optional
         Any method with a ``fairness`` parameter; by default `FairPartition`. It is not changed.
     n_restarts : int, default=1
@@ -229,8 +229,8 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
 
 
 def _configured(
-    estimator: GraphClusterer | None, notion: str | None, others: dict[str, Any]
-) -> tuple[GraphClusterer, str]:
+    estimator: GraphClusterer | None, notion: str | Notion | None, others: dict[str, Any]
+) -> tuple[GraphClusterer, str | Notion]:
     """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
     if estimator is None:
         from equigraph.community import FairPartition
