@@ -32,11 +32,8 @@ def child():
 
     def start(code, *args, prelude=PRELUDE):
         command = [sys.executable, "-W", "ignore", "-c", prelude + code, *map(str, args)]
-        started.append(
-            subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-            )
-        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+        started.append(subprocess.Popen(command, **pipes))
         return started[-1]
 
     yield start

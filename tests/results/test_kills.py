@@ -1,5 +1,6 @@
 """Results under kills, full disks and races, with real processes and a real disk."""
 
+import itertools
 import os
 import subprocess
 import time
@@ -60,9 +61,7 @@ def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(resu
     for folder in folders:
         result.save(folder)
         (folder / "notes.txt").write_text("mine")
-    both = exit_codes(
-        child(KILLED, *(folder for pair in zip(folders, fresh, strict=True) for folder in pair))
-    )
+    both = exit_codes(child(KILLED, *itertools.chain(*zip(folders, fresh, strict=True))))
     codes, first_codes = both[::2], both[1::2]
     n_killed = codes.index(0)
     assert 8 < n_killed < N_KILLS  # calls were counted, and all of them were tried
@@ -105,9 +104,8 @@ def tiny_disk(tmp_path):
     """Give a file system of 256 KiB; where none can be mounted, skip."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)], capture_output=True, text=True
-    )
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
+    mount = subprocess.run(command, capture_output=True, text=True)
     if mount.returncode:
         pytest.skip(f"no file system can be mounted here: {mount.stderr.strip()}")
     yield place
@@ -118,9 +116,8 @@ def test_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(result, tiny
     folder = tiny_disk / "out"
     result.save(folder)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    (tiny_disk / "filler").write_bytes(
-        b"x" * (os.statvfs(tiny_disk).f_bavail * os.statvfs(tiny_disk).f_frsize - 4096)
-    )
+    room = os.statvfs(tiny_disk)
+    (tiny_disk / "filler").write_bytes(b"x" * (room.f_bavail * room.f_frsize - 4096))
     with pytest.raises(OutputError, match=f"{folder}.* could not be written: No space left on device"):
         result.save(folder)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
@@ -179,7 +176,6 @@ def test_two_writers_and_a_reader_see_whole_results_only(child, tmp_path):
     folder = tmp_path / "out"
     writers = [child(SAVER, folder, k) for k in (3, 4)]
     for writer in writers:
-        assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
     while not folder.exists():
         time.sleep(0.01)
@@ -188,7 +184,7 @@ def test_two_writers_and_a_reader_see_whole_results_only(child, tmp_path):
     while all(writer.poll() is None for writer in writers):
         seen.append(is_whole(folder))
     # Read from the buffer, which may hold the answer since the first line was read.
-    counts = [writer.stdout.read() for writer in writers if writer.stdout is not None]
+    counts = [writer.stdout.read() for writer in writers]
     errors = [writer.communicate(timeout=60)[1] for writer in writers]
     assert all(writer.returncode == 0 for writer in writers), errors
     assert all(int(count) > 3 for count in counts)
@@ -209,7 +205,6 @@ with OutputFolder(sys.argv[1]):
 def test_the_second_of_two_commands_is_refused_before_it_computes(child, tmp_path):
     out = tmp_path / "out"
     holder = child(HOLDER, out, prelude=NO_RESULTS)
-    assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     # Endless, if it computed.
     args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "-o", str(out)]
@@ -245,7 +240,6 @@ with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.a
 def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_ones_are_not(child, tmp_path):
     writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
     for writer in writers:
-        assert writer.stdout is not None
         assert writer.stdout.readline() == "writing\n"
     stranger = tmp_path / f"{PARTIAL}link"
     stranger.symlink_to(tmp_path)
@@ -276,7 +270,6 @@ def test_left_overs_of_blocks_are_removed_by_the_next(child, tmp_path, monkeypat
     from equigraph.stores.block_files import temporary_blocks
 
     process = child(BLOCKS, tmp_path / "blocks", prelude=NO_RESULTS)
-    assert process.stdout is not None
     temporary = Path(process.stdout.readline().strip())
     process.kill()
     process.wait()

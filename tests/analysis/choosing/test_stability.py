@@ -43,11 +43,8 @@ def test_the_consensus_is_the_vote_under_the_best_numbering(seed):
     # Every clustering numbered by trying all numberings, as the consensus has it.
     aligned = []
     for labels in found:
-        order = max(
-            itertools.permutations(range(4)),
-            key=lambda one: (np.array(one)[labels] == voted["consensus"]).sum(),
-        )
-        aligned.append(np.array(order)[labels])
+        numberings = [np.array(order)[labels] for order in itertools.permutations(range(4))]
+        aligned.append(max(numberings, key=lambda one: (one == voted["consensus"]).sum()))
     for node in range(40):
         votes = np.bincount([labels[node] for labels in aligned], minlength=4)
         assert votes[voted["consensus"][node]] == votes.max()
@@ -84,9 +81,8 @@ def test_a_consensus_does_not_empty_a_cluster():
     ],
 )
 def test_the_recommended_number_is_stable_and_good(rows, number, plausible, said):
-    found = recommend(
-        [StabilityRow(k, seeds_ari=a, removals_ari=b, objective=value) for k, a, b, value in rows], "Q"
-    )
+    rows = [StabilityRow(k, seeds_ari=a, removals_ari=b, objective=value) for k, a, b, value in rows]
+    found = recommend(rows, "Q")
     assert (found.number, found.plausible) == (number, plausible)
     assert all(words in found.reason for words in said)
 
@@ -108,9 +104,8 @@ LIGHT = {"n_seeds": 3, "n_removals": 3}
 
 @pytest.fixture(scope="module")
 def planted():
-    return eg.datasets.make_planted_graph(
-        80, 4, mean_degree=10, mixing=0.15, group_mix=np.full((4, 2), 0.5), random_state=11
-    )
+    options = {"mean_degree": 10, "mixing": 0.15, "group_mix": np.full((4, 2), 0.5)}
+    return eg.datasets.make_planted_graph(80, 4, **options, random_state=11)
 
 
 @pytest.fixture(scope="module")
