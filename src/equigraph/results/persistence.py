@@ -114,24 +114,19 @@ class OutputFolder:
         A file that equigraph did not write, or that was changed since, is the user's. The result of another run,
         which is a command and the folder it ran in, is not replaced either.
         """
-        for name in names:
-            if (self.path / name).is_dir():
-                raise ParameterError(
-                    f"{self.path / name} is a folder where a file is to be written: move it away."
-                )
-        if force:
-            return
         found = _manifest_or_none(self.path)
-        if run is not None and found is not None and found.get("run") != run:
+        if not force and run is not None and found is not None and found.get("run") != run:
             by = f" (`{found['run'].get('command')}`)" if found.get("run") else ""
             raise ParameterError(
                 f"{self.path} holds the result of another run{by}: give another folder, or say "
                 f"force=True to replace it."
             )
-        for name in names:
-            if os.path.lexists(self.path / name) and not _is_ours(self.path / name, found):
+        for place in (self.path / name for name in names):
+            if place.is_dir():
+                raise ParameterError(f"{place} is a folder where a file is to be written: move it away.")
+            if not force and os.path.lexists(place) and not _is_ours(place, found):
                 raise ParameterError(
-                    f"{self.path / name} was not written by equigraph, or was changed since: give another folder, "
+                    f"{place} was not written by equigraph, or was changed since: give another folder, "
                     f"or say force=True to replace it."
                 )
 
