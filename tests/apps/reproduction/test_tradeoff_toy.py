@@ -69,7 +69,7 @@ def test_panels(outcome):
         assert sum(counts[1::2]) == 18
     # The same nodes are at the same places in all panels.
     places = [
-        np.sort(np.concatenate([dots.get_offsets() for dots in ax.collections[2:]]), axis=0) for ax in axes
+        np.sort(np.concatenate([dots.get_offsets() for dots in ax.collections[1:]]), axis=0) for ax in axes
     ]
     assert places[0].shape == (45, 2)
     np.testing.assert_array_equal(places[0], places[1])
