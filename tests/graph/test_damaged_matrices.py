@@ -9,7 +9,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.graph import as_graph, read_graph
-from equigraph.graph.sparse_arrays import check_sparse, to_csr
+from equigraph.graph.sparse_arrays import as_weights, check_sparse, to_csr
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
@@ -27,12 +27,77 @@ def compressed(kind, data, indices, indptr, n=3):
     [
         ([10**8, 0, 1], [0, 1, 2, 3], "index 100000000"),
         ([1, 0, 1], [0, 10**8, 3, 3], "pointer 2"),
-        ([1, 0, 1], [0, 1, 2, 7], "run from 0 to 7"),
+        ([1, 0, 1], [0, 1, 2, 7], "is 7 after 2, expected no decrease from 0 to at most 3"),
+        ([1, 0, 1], [0, 10**8, 10**8, 0], "pointer 3"),  # which scipy's own check passes
     ],
 )
 def test_pointers_and_indices_that_lead_outside_ended_the_process(kind, indices, indptr, message):
     with pytest.raises(GraphError, match=message):
         as_graph(compressed(kind, [1, 1, 1], indices, indptr))
+
+
+def changed(name, shape, **parts):
+    """Return an empty matrix with other parts than scipy would give it."""
+    matrix = getattr(sparse, f"{name}_array")(shape)
+    for part, value in parts.items():
+        setattr(matrix, part, np.asarray(value) if part != "coords" else value)
+    return matrix
+
+
+ONE, TWO, WHOLE, FLOAT = np.ones(1), np.ones(2), np.array([0, 1]), np.array([0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (changed("bsr", (4, 4), data=np.ones((1, 3, 2))), "blocks"),
+        (changed("bsr", (4, 4), data=np.ones((1, 2, 3))), "blocks"),
+        (changed("bsr", (4, 4), data=np.ones((1, 0, 2))), "blocks"),
+        (changed("bsr", (4, 4), data=np.ones((1, 2, 0))), "blocks"),
+        (changed("bsr", (4, 4), data=np.ones((4, 2))), "blocks"),
+        (changed("csr", (2, 2), indptr=[0, 1]), "2 pointers .* expected 3"),
+        (changed("csr", (2, 2), indptr=[0, 1, 1]), "at most 0"),
+        (changed("csr", (2, 2), indptr=[1, 1, 1], data=ONE, indices=[0]), "start at 1"),
+        (changed("csr", (2, 2), indptr=[[0, 1, 1]]), "list of whole numbers"),
+        (changed("csr", (2, 2), indices=WHOLE, data=ONE), "2 indices and 1 values"),
+        (changed("csr", (2, 2), indices=[0.0], data=ONE, indptr=[0, 1, 1]), "list of whole numbers"),
+        (changed("csr", (2, 2), indices=[0, 2], data=TWO, indptr=[0, 1, 2]), r"index 2: .* 0 to 1"),
+        (changed("csr", (3, 3), indices=WHOLE, data=TWO, indptr=[0, 2, 1, 1]), "pointer 2 is 1 after 2"),
+        (changed("coo", (2, 2), coords=(FLOAT, WHOLE), data=TWO), "row numbers"),
+        (changed("coo", (2, 2), coords=(WHOLE, FLOAT), data=TWO), "column numbers"),
+        (changed("coo", (2, 2), coords=(WHOLE, WHOLE), data=np.ones(3)), "and 3 values, expected one size"),
+        (changed("coo", (2, 2), coords=(WHOLE, WHOLE), data=np.ones((2, 1))), "expected one size"),
+        (changed("coo", (2, 2), coords=(WHOLE, WHOLE + 1), data=TWO), "index 2"),
+        (changed("coo", (2, 2), coords=(WHOLE - 1, WHOLE), data=TWO), "index -1"),
+        (changed("dia", (2, 2), offsets=[0, 0], data=np.ones((2, 2))), "2 offsets"),
+        (changed("dia", (2, 2), offsets=[0.0], data=np.ones((1, 2))), "offsets"),
+    ],
+)
+def test_arrays_that_contradict_each_other(matrix, words):
+    with pytest.raises(GraphError, match=rf"^The adjacency matrix (is damaged: |of shape ).*{words}"):
+        to_csr(matrix)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("shape", [(2, 5), (5, 2)])
+def test_rectangles_that_are_whole_pass_and_others_are_told_by_their_name(name, shape):
+    matrix = sparse.csr_array(np.eye(*shape)[::-1]).asformat(name)
+    check_sparse(matrix, "The membership")
+    if name in ("csr", "csc", "bsr"):
+        matrix.indices[0] = 6
+    elif name == "coo":
+        matrix.coords = tuple(np.where(end == end.max(), 6, end) for end in matrix.coords)
+    else:
+        return
+    with pytest.raises(
+        GraphError, match=rf"^The membership of shape \({shape[0]}, {shape[1]}\) has an index 6: "
+    ):
+        check_sparse(matrix, "The membership")
+
+
+def test_what_is_not_sparse_passes():
+    for other in (None, [[1]], np.ones((2, 2)), sparse.coo_array(np.ones(3))):
+        check_sparse(other, "It")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -96,6 +161,8 @@ def test_a_masked_array_lost_its_mask():
 
 
 def test_float32_dropped_edges_of_small_weight():
+    assert as_weights(np.array([3, 0]), np.dtype("f4")).tolist() == [3, 0]
+    assert as_weights(values := np.array([1e-300]), np.dtype("f8")) is values
     tiny = np.array([[0, 1e-300], [1e-300, 0]])
     for matrix in (tiny, sparse.csr_array(tiny)):
         with pytest.raises(GraphError, match="1e-300 is zero in float32"):

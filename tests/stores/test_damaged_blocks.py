@@ -83,8 +83,8 @@ def test_what_was_written_wrongly_is_found_by_its_numbers(folder):
     }
     wrong = [
         ("indptr-00001.npy", [1], 10**8, "pointer 2 .indptr. is"),
-        ("indptr-00001.npy", [-1], 3, "end before|run from|pointer"),
-        ("indptr-00001.npy", [0], 1, "run from 1"),
+        ("indptr-00001.npy", [-1], 3, "end before|pointer"),
+        ("indptr-00001.npy", [0], 1, "start at 1"),
         ("indices-00001.npy", [5], 180, "has an index 180: expected indices from 0 to 179"),
         ("indices-00001.npy", [5], -1, "has an index -1"),
         ("data-00001.npy", [5], np.nan, "a weight is not a positive finite number"),

@@ -22,7 +22,7 @@ from equigraph.graph.names import (
     text_array,
     texts,
 )
-from equigraph.graph.sparse_arrays import canonical_index, cast_weights, index_type, lost_weights
+from equigraph.graph.sparse_arrays import as_weights, canonical_index, index_type
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 
 Array = NDArray[Any]
@@ -234,13 +234,7 @@ def _checked_weights(
         weight = _numbers(weight, where)
     if dtype is None:
         dtype = np.dtype(np.float32) if weight.dtype == np.float32 else np.dtype(np.float64)
-    given, weight = weight, cast_weights(weight, dtype)
-    lost = lost_weights(given, weight)
-    if lost.size:
-        raise GraphError(
-            f"{where(int(lost[0]))}: the weight {given[lost[0]]:g} is zero in {dtype}, which would drop the edge: "
-            "expected a weight that the type can hold."
-        )
+    weight = as_weights(weight, dtype, where)
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
         row = int(wrong[0])

@@ -10,8 +10,7 @@ from scipy import sparse
 
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import DistanceWarning, GraphError, ParameterError, SelfLoopWarning, warn
-from equigraph.graph.sparse_arrays import not_finite, to_csr
-from equigraph.graph.units import largest_weight
+from equigraph.graph.sparse_arrays import check_shape, to_csr
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
 # Entries whose mirror images are looked up at once.
@@ -79,13 +78,19 @@ def canonical_adjacency(
     """Implement `check_adjacency`, with node names in the messages where there are any."""
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
+    check_shape(adjacency.shape)  # after the values: scikit-learn's checks expect that order
     adjacency = without_loops_and_zeros(adjacency)
-    warn_of_distances(matrix, adjacency)
+    if _nearest_first(matrix) or looks_like_distances(adjacency):
+        warn(
+            "The weights look like distances, and a large weight is a strong link here: give similarities, such as "
+            "those of knn_graph(X).",
+            DistanceWarning,
+        )
     if symmetrize is not None:
         adjacency = _symmetrized(adjacency, symmetrize)
         _check_values(adjacency, names)  # two finite weights may add up to infinity
-        return adjacency
-    _check_symmetric(adjacency, names)
+    elif not is_symmetric(adjacency, tolerance := 1e-5 if adjacency.dtype == np.float32 else 1e-10):
+        raise _asymmetric(adjacency, tolerance, names)
     return adjacency
 
 
@@ -109,7 +114,11 @@ def _check_values(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> No
     low, high = data.min(), data.max()  # NaN goes through both; no array of answers is made
     if not (np.isfinite(low) and np.isfinite(high)):
         entry = int(np.flatnonzero(~np.isfinite(data))[0])
-        raise not_finite(data, _position(adjacency, entry, names))
+        found = [word for word, test in (("NaN", np.isnan), ("infinity", np.isinf)) if test(data).any()]
+        raise GraphError(
+            f"The adjacency matrix contains {' and '.join(found)}, first {_position(adjacency, entry, names)}: "
+            "expected finite nonnegative weights."
+        )
     if low < 0:
         entry = int(np.flatnonzero(data < 0)[0])
         raise GraphError(
@@ -196,6 +205,19 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
     )
 
 
+def _asymmetric(adjacency: sparse.csr_array, tolerance: float, names: NDArray[Any] | None) -> GraphError:
+    """Return the error for the first pair whose two weights differ."""
+    transposed = adjacency.T.tocsr()
+    excess = (abs(adjacency - transposed) - tolerance * adjacency.maximum(transposed)).tocoo()
+    first = int(np.flatnonzero(excess.data > 0)[0])
+    row, column = int(excess.row[first]), int(excess.col[first])
+    return GraphError(
+        f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is "
+        f"{adjacency[row, column]:g} and entry {pair_text(column, row, names)} is {adjacency[column, row]:g}; read a "
+        "directed graph with symmetrize='max', 'min', 'mean' or 'sum'."
+    )
+
+
 def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
     """Return whether a canonical matrix equals its transpose, up to a tolerance relative to each pair.
 
@@ -233,21 +255,9 @@ def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
     return True
 
 
-# Nodes whose triangles are looked at, neighbours of each, and how many broken triangles must have been expected of
-# similarities: real ones give hundreds of times that, random weights that vary little a quarter.
-_NODES, _NEIGHBOURS, _EXPECTED = 256, 16, 20
-
-
-def warn_of_distances(matrix: Any, adjacency: sparse.csr_array) -> None:
-    """Warn if the weights of a matrix, which became the adjacency, look like distances."""
-    if adjacency.nnz == 0 or adjacency.data.max() / 2 <= adjacency.data.min():
-        return
-    if _nearest_first(matrix) or looks_like_distances(adjacency):
-        warn(
-            "The weights look like distances, and a large weight is a strong link here: give similarities, such as "
-            "those of knn_graph(X).",
-            DistanceWarning,
-        )
+# Nodes whose triangles are looked at, neighbours of each, and how many triangles with one side of more than twice
+# another must keep the triangle inequality: similarities break it in a quarter of them or more.
+_NODES, _NEIGHBOURS, _ENOUGH = 256, 16, 200
 
 
 def _nearest_first(matrix: Any) -> bool:
@@ -255,43 +265,31 @@ def _nearest_first(matrix: Any) -> bool:
     if not sparse.issparse(matrix) or matrix.format != "csr" or matrix.has_sorted_indices:
         return False
     lengths = np.diff(matrix.indptr)
-    if lengths.min() != lengths.max() or matrix.nnz - lengths.size < _EXPECTED:
+    if not lengths.size or lengths.min() != lengths.max() or matrix.nnz - lengths.size < _NEIGHBOURS:
         return False
-    ascends = matrix.data[1:] >= matrix.data[:-1]
-    ascends[np.arange(lengths[0], matrix.nnz, lengths[0]) - 1] = True  # from one row to the next
-    return bool(ascends.all())
+    rows = matrix.data[: matrix.nnz].reshape(lengths.size, -1)
+    return bool((rows[:, 1:] >= rows[:, :-1]).all() and (rows[:, -1] > 2 * rows[:, 0]).any())
 
 
 def looks_like_distances(adjacency: sparse.csr_array) -> bool:
     """Return whether no triangle breaks the triangle inequality where similarities would break it often.
 
-    With the shortest side a and the longest c, the middle one of a triangle lies in [a, c] and breaks it below c - a.
     Directed triangles will do, so that it may be asked before the two directions of a pair are combined.
     """
-    unit, expected = largest_weight(adjacency.data), 0.0
-    seen: set[tuple[int, ...]] = set()
+    if adjacency.nnz == 0 or adjacency.data.max() / 2 <= adjacency.data.min():
+        return False
+    n_telling = 0
     for node in np.unique(np.linspace(0, adjacency.shape[0] - 1, _NODES).astype(np.intp)):
-        corners, sides = _triangles(adjacency, int(node))
-        a, b, c = (sides / unit).T  # so that no sum overflows
-        if (c > (a + b) * (1 + 1e-6)).any():
+        row = adjacency[[node]]
+        some = np.unique(np.linspace(0, row.nnz - 1, min(row.nnz, _NEIGHBOURS)).astype(np.intp))
+        to_node, neighbours = row.data[some], row.indices[some]
+        between = adjacency[neighbours][:, neighbours].toarray()
+        first, second = np.nonzero(between)
+        sides = np.column_stack([to_node[first], to_node[second], between[first, second]])
+        shortest, middle, longest = np.sort(
+            sides / adjacency.data.max(), axis=1
+        ).T  # so that no sum overflows
+        if (longest > (shortest + middle) * (1 + 1e-6)).any():
             return False
-        for place in np.flatnonzero(c > 2 * a):
-            triangle = tuple(corners[place].tolist())
-            if triangle not in seen:
-                seen.add(triangle)
-                expected += float((c[place] - 2 * a[place]) / (c[place] - a[place]))
-    return expected >= _EXPECTED
-
-
-def _triangles(adjacency: sparse.csr_array, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return corners and weights, both in ascending order, of triangles of a node with some of its neighbours."""
-    row = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
-    some = np.unique(
-        np.linspace(0, max(row.stop - row.start - 1, 0), min(row.stop - row.start, _NEIGHBOURS)).astype(int)
-    )
-    neighbours, weights = adjacency.indices[row][some], adjacency.data[row][some].astype(np.float64)
-    between = adjacency[neighbours][:, neighbours].toarray()
-    first, second = np.nonzero(between)
-    corners = np.column_stack([np.full(first.size, node), neighbours[first], neighbours[second]])
-    sides = np.column_stack([weights[first], weights[second], between[first, second]])
-    return np.sort(corners, axis=1), np.sort(sides, axis=1)
+        n_telling += int(np.count_nonzero(longest > 2 * shortest))
+    return n_telling >= _ENOUGH

@@ -24,7 +24,7 @@ from scipy import sparse
 from equigraph._utils.files import naming_the_path, private_folder, umask
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.matrix_files import npy_header
-from equigraph.graph.sparse_arrays import check_entries, check_pointers
+from equigraph.graph.sparse_arrays import check_compressed
 
 FORMAT, VERSION = "equigraph row blocks", 1
 META = "blocks.json"
@@ -294,9 +294,9 @@ def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
         if block.data is not None and (block.data.ndim != 1 or block.data.dtype.kind != "f"):
             raise GraphError(f"its weights have shape {block.data.shape} and dtype {block.data.dtype}.")
         n_values = block.n_entries if block.data is None else block.data.size
-        if check_pointers(block.indptr, n_rows, n_values) != n_values:
+        shape = (n_rows, n_nodes)
+        if check_compressed(block.indptr, block.indices, n_values, shape, shape) != n_values:
             raise GraphError(f"its pointers end before the {n_values} entries.")
-        check_entries(block.indices, n_values, n_nodes, (n_rows, n_nodes))
         if (
             block.data is not None
             and block.data.size
