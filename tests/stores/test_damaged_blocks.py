@@ -82,7 +82,7 @@ def test_what_was_written_wrongly_is_found_by_its_numbers(folder):
         name: np.load(folder / name) for name in ("indptr-00001.npy", "indices-00001.npy", "data-00001.npy")
     }
     wrong = [
-        ("indptr-00001.npy", [1], 10**8, "pointer 2 .indptr. is"),
+        ("indptr-00001.npy", [1], 10**8, "pointer 2 is"),
         ("indptr-00001.npy", [-1], 3, "end before|pointer"),
         ("indptr-00001.npy", [0], 1, "start at 1"),
         ("indices-00001.npy", [5], 180, "has an index 180: expected indices from 0 to 179"),

@@ -15,7 +15,7 @@ from equigraph._utils.parameters import check_known
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import labels_of_communities, library_of
-from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file, read_columns
+from equigraph.graph.delimited import WHITESPACE, TextFile, open_text_file
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.graph.groups.encode import column_of
@@ -382,37 +382,29 @@ def _index_first(table: Any) -> Any:
 def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
     """Return the columns of a file as arrays of Python texts, the first record among them."""
     width = len(file.sample(1)[0].fields)
-    # One column is read in the order of the nodes, so each of its lines counts, empty ones too.
-    every = tuple(range(width))
-    found = read_columns(file, header=False, width=width, texts=every, number=None) if width > 1 else None
-    if found is not None:
-        distinct = object_array(texts(found.texts))
-        return [distinct[codes] for codes in found.codes]
     records = list(file.records())
+    widths = {len(record.fields) for record in records}
+    if (
+        file.delimiter == WHITESPACE
+        and len(widths) > 1
+        and 1 in widths
+        and len(records) in (n_nodes, n_nodes + 1)
+    ):
+        # Where some value is one word there is no column of nodes, and blanks belong to values like "Puerto Rican".
+        file, widths = TextFile(file.path, ","), {1}
+    if widths == {1}:
+        return _single(file, n_nodes)
     wrong = next((record for record in records if len(record.fields) != width), None)
     if wrong is not None:
-        if not _is_one_column(file, records, n_nodes):
-            raise GroupsError(
-                f"{file.where(wrong.line)}: expected {width} fields as before, got {len(wrong.fields)}"
-                f"{_BLANKS if file.delimiter == WHITESPACE else ''}."
-            )
-        return _single(TextFile(file.path, ","), n_nodes)
-    if width == 1:
-        return _single(file, n_nodes)
+        hint = _BLANKS if file.delimiter == WHITESPACE else ""
+        raise GroupsError(
+            f"{file.where(wrong.line)}: expected {width} fields as before, got {len(wrong.fields)}{hint}."
+        )
     return [object_array(record.fields[k] for record in records) for k in range(width)]
 
 
-def _is_one_column(file: TextFile, records: list[Record], n_nodes: int) -> bool:
-    """Return whether blanks belong to the values, such as "Puerto Rican" below "Latino".
-
-    They do where some value is one word, so that there is no column of nodes, and there is one value per node.
-    """
-    one_word = any(len(record.fields) == 1 for record in records)
-    return file.delimiter == WHITESPACE and one_word and len(records) in (n_nodes, n_nodes + 1)
-
-
 def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
-    """Return the only column; an empty line is a node without a group, unless nothing follows it."""
+    """Return the only column, in the order of the nodes: an empty line is one without a group, but not at the end."""
     values: list[str] = []
     for record in file.records(empty=True):
         if len(record.fields) > 1:

@@ -12,7 +12,7 @@ import io
 import itertools
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -232,20 +232,13 @@ def comma_hint(text: str) -> str:
     return " with a decimal point, not a decimal comma" if _DECIMAL_COMMA.match(text.strip()) else ""
 
 
-class Columns(NamedTuple):
-    """Columns of a text file."""
-
-    codes: list[NDArray[np.int32]]  # for each column of texts, positions in `texts`
-    texts: NDArray[Any]  # the distinct texts, as int64 if all are plain integers
-    numbers: NDArray[np.float64] | None
-
-
 def read_columns(
     file: TextFile, *, header: bool, width: int, texts: tuple[int, ...], number: int | None
-) -> Columns | None:
+) -> tuple[list[NDArray[np.int32]], NDArray[Any], NDArray[np.float64] | None] | None:
     """Read columns of a large file with pyarrow, or return None if the csv module might read anything else.
 
-    Columns of `texts` are read as text, `number` as numbers.
+    Columns of `texts` are read as text and returned as codes into the distinct texts, which are int64 if all are plain
+    integers; the column `number` is read as numbers.
     """
     times = _PACKED if file.path.suffix.lower() == ".gz" else 1
     if isinstance(file, SheetFile) or times * file.path.stat().st_size <= FAST_BYTES:
@@ -256,40 +249,55 @@ def read_columns(
         or file.delimiter in '"\r\n'
     ):
         return None
-    asked = () if number is None else (number,)
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = [str(k) for k in range(width + file.n_empty)]
+    types = {names[k]: pa.dictionary(pa.int32(), pa.string()) for k in texts}
+    if number is not None:
+        types[names[number]] = pa.float64()
 
     def batches() -> Iterator[list[Any]]:
         for block in _blocks(file, header):
-            if not _is_plain(block, file.delimiter):
-                raise GraphError("the csv module may read something else")
-            yield from parse_block(block, file.delimiter, width + file.n_empty, texts, asked)
+            table = csv.read_csv(
+                pa.BufferReader(block),
+                read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(block)),
+                parse_options=csv.ParseOptions(delimiter=file.delimiter),
+                convert_options=csv.ConvertOptions(
+                    column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
+                ),
+            )
+            yield from (batch.columns for batch in table.to_batches())
 
     try:
         encoded, distinct, numbers = encode_batches(batches(), len(texts))
-    except (GraphError, OSError, EOFError, zlib.error):
+    except (GraphError, pa.ArrowException, OSError, EOFError, zlib.error):
         return None
     if distinct is None:
         return None
     values, place = _cleaned(distinct)
     if place is not None:
         encoded = [place[column] for column in encoded]
-    return Columns(encoded, values, numbers[0] if numbers else None)
+    return encoded, values, numbers[0] if numbers else None
 
 
 def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
-    """Yield the lines from the first record on, or from that below the header."""
+    """Yield the lines from the first record on, or from that below the header; GraphError if any is not plain."""
     found = file.sample(2)
     with open_bytes(file.path) as stream:
         before = b"".join(stream.readline() for _ in range(found[-1 if header else 0].line - 1))
-        if len(found) <= header or has_lone_return(before):
+        if len(found) <= header or _has_lone_return(before):
             raise GraphError("no record, or lines that end in a return alone, which are counted otherwise")
         start = codecs.BOM_UTF8 if not before else b""
         while block := stream.read(BATCH):
-            yield (block + stream.readline()).removeprefix(start)
+            block = (block + stream.readline()).removeprefix(start)
+            if not _is_plain(block, file.delimiter):
+                raise GraphError("the csv module may read something else")
+            yield block
             start = b""
 
 
-def has_lone_return(block: bytes) -> bool:
+def _has_lone_return(block: bytes) -> bool:
     """Return whether a return stands alone, which ends a line for some readers and not for others."""
     return b"\r" in block and block.count(b"\r") > block.count(b"\r\n")
 
@@ -300,7 +308,7 @@ def _is_plain(block: bytes, delimiter: str) -> bool:
     pyarrow takes ``"ann"x`` for the field ``annx``, knows no comments, and decodes only the columns it is asked for.
     """
     lines = b"\n" + block
-    if block.startswith(codecs.BOM_UTF8) or has_lone_return(block) or any(mark in lines for mark in _ODD):
+    if block.startswith(codecs.BOM_UTF8) or _has_lone_return(block) or any(mark in lines for mark in _ODD):
         return False
     if delimiter == WHITESPACE and (not block.isascii() or any(mark in lines + b"\n" for mark in _BLANKS)):
         return False
@@ -316,33 +324,6 @@ def _is_plain(block: bytes, delimiter: str) -> bool:
         return False
     ends = np.flatnonzero(np.frombuffer(lines + b"\n", dtype=np.uint8) == ord("\n"))
     return bool(np.diff(ends).max() <= csv.field_size_limit())
-
-
-def parse_block(
-    block: bytes, delimiter: str, width: int, texts: Sequence[int], numbers: Sequence[int]
-) -> list[list[Any]]:
-    """Return columns of whole lines as batches of pyarrow's arrays, those of encoded text first.
-
-    Raises GraphError, for the caller to catch, if the lines do not hold such columns.
-    """
-    import pyarrow as pa
-    from pyarrow import csv
-
-    names = [str(k) for k in range(width)]
-    types = {names[k]: pa.dictionary(pa.int32(), pa.string()) for k in texts}
-    types |= {names[k]: pa.float64() for k in numbers}
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(block),
-            read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(block)),
-            parse_options=csv.ParseOptions(delimiter=delimiter),
-            convert_options=csv.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowException as error:
-        raise GraphError(f"The lines are no {width} columns: {reason(error)}.") from error
-    return [batch.columns for batch in table.to_batches()]
 
 
 def _cleaned(texts: Any) -> tuple[NDArray[Any], NDArray[np.int32] | None]:

@@ -8,15 +8,12 @@ scipy's reader of these, which ends the process on some damaged files, nor that 
 
 from __future__ import annotations
 
-import importlib.util
-import io
 import math
 import struct
 import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -26,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import has_lone_return, parse_block
+from equigraph.graph.delimited import is_number, read_lines
 from equigraph.graph.limits import FREE_DENSE, TIMES, check_bytes, check_nodes, open_bytes
 
 # What the adjacency is called among other arrays, the first that is there.
@@ -304,49 +301,57 @@ def _old_sparse(name: str, entries: NDArray[Any], data: _Bytes) -> Variable:
 
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
-SYMMETRIES = ("general", "symmetric", "skew-symmetric")
-# Bytes that are parsed at once, up to the end of a line.
-_PART = 1 << 22
+SYMMETRIES = ("general", "symmetric")
 _LONGEST_LINE = 1 << 16
-_WORTH_PYARROW = 1 << 17
-_DIGITS = b"0123456789+-.eE \t\r\n"
-
-
-class MarketHeader(NamedTuple):
-    """What the head of a file says."""
-
-    # Whether every line is an entry with its row and column, rather than all entries of the matrix in order.
-    coordinates: bool
-    pattern: bool  # whether entries have no weights
-    symmetry: str  # whether only one triangle is there
-    sizes: list[int]  # rows, columns and, where entries have coordinates, entries
-    line: int  # line of the sizes
-
-    @property
-    def width(self) -> int:
-        """Numbers in a line."""
-        return (2 if self.pattern else 3) if self.coordinates else 1
 
 
 def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
     """Read a Matrix Market file, both triangles of the matrix; the indices of its entries are not checked yet."""
     with open_bytes(path) as stream:
-        header = _market_header(stream, path)
-        parts = list(_market_numbers(stream, header, path))
-    n_rows, n_columns = header.sizes[:2]
+        words, sizes, line = _market_header(stream, path)
+        coordinates, pattern, symmetric = (
+            words[2] == "coordinate",
+            words[3] == "pattern",
+            words[4] == "symmetric",
+        )
+        width = (2 if pattern else 3) if coordinates else 1
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it warns of a file without entries
+                numbers = np.loadtxt(stream, comments=None, ndmin=2)
+            if numbers.size and numbers.shape[1] != width:
+                raise GraphError(f"{path.name}, line {line + 1}: expected {width} numbers in a line.")
+        except ValueError as error:
+            raise _wrong_line(path, line, width) or error from error
+    n_rows, n_columns = sizes[:2]
     check_nodes(max(n_rows, n_columns), path.stat().st_size, path.name)
-    numbers = np.concatenate([np.empty((0, header.width)), *parts])
-    expected = header.sizes[2] if header.coordinates else _stored(header)
+    if symmetric and n_rows != n_columns:
+        raise GraphError(
+            f"{path.name} is a symmetric matrix of {n_rows} x {n_columns}: expected a square one."
+        )
+    expected = sizes[2] if coordinates else n_rows * (n_rows + 1) // 2 if symmetric else n_rows * n_columns
+    numbers = numbers.reshape(-1, width)
     if len(numbers) != expected:
         raise GraphError(
             f"{path.name} has {len(numbers):,} entries: expected {expected:,}, as its header says."
         )
-    return (
-        _from_entries(numbers, header, path) if header.coordinates else _from_columns(numbers[:, 0], header)
-    )
+    if coordinates:
+        rows, columns = _market_ends(numbers[:, :2], sizes, path)
+        weights = np.ones(len(numbers)) if pattern else numbers[:, 2]
+    elif symmetric:
+        columns, rows = np.triu_indices(n_rows)
+        weights = numbers[:, 0]
+    else:
+        return numbers.reshape(n_columns, n_rows).T
+    if symmetric:
+        other = rows != columns
+        rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
+        weights = np.concatenate([weights, weights[other]])
+    return sparse.coo_array((weights, (rows, columns)), shape=(n_rows, n_columns))
 
 
-def _market_header(stream: IO[bytes], path: Path) -> MarketHeader:
+def _market_header(stream: IO[bytes], path: Path) -> tuple[list[str], list[int], int]:
+    """Return the words of the first line; rows, columns and, where they are told, entries; and the line of these."""
     words = stream.readline(_LONGEST_LINE).decode("latin-1").lower().split()
     if (
         len(words) != 5
@@ -375,75 +380,28 @@ def _market_header(stream: IO[bytes], path: Path) -> MarketHeader:
             f"{path.name}, line {number}: expected the number of rows, of columns and, where entries have coordinates, "
             "of entries."
         )
-    return MarketHeader(coordinates, words[3] == "pattern", words[4], [int(size) for size in sizes], number)
+    return words, [int(size) for size in sizes], number
 
 
-def _market_numbers(stream: IO[bytes], header: MarketHeader, path: Path) -> Iterator[NDArray[np.float64]]:
-    """Yield the numbers of the lines, a row for each."""
-    before = header.line
-    while part := stream.read(_PART):
-        part += stream.readline(_LONGEST_LINE)
-        found = _parsed(part, header.width)
-        if found is None:
-            lines = enumerate(io.BytesIO(part), start=before + 1)
-            wrong = next(number for number, line in lines if _parsed(line, header.width) is None)
-            raise GraphError(f"{path.name}, line {wrong}: expected {header.width} numbers in a line.")
-        before += part.count(b"\n")
-        yield found
+def _wrong_line(path: Path, before: int, width: int) -> GraphError | None:
+    """Return the error for the first line below a header that does not hold so many numbers, if there is one."""
+    for number, line in read_lines(path):
+        words = line.split()
+        if number > before and words and (len(words) != width or not all(map(is_number, words))):
+            return GraphError(f"{path.name}, line {number}: expected {width} numbers in a line.")
+    return None
 
 
-def _parsed(part: bytes, width: int) -> NDArray[np.float64] | None:
-    """Return the numbers of whole lines, or None if one holds anything else."""
-    if part.translate(None, _DIGITS) or has_lone_return(part):
-        return None
-    if len(part) > _WORTH_PYARROW and importlib.util.find_spec("pyarrow") is not None:
-        # Lines in the plainest form are read ten times as fast.
-        with suppress(GraphError):
-            batches = parse_block(part, " ", width, (), range(width))
-            return np.concatenate([np.empty((0, width)), *map(np.column_stack, batches)])
-    lines = [words for line in part.split(b"\n") if (words := line.split())]
-    if any(len(words) != width for words in lines):
-        return None
-    try:
-        return np.array(lines, dtype=np.float64).reshape(-1, width)
-    except ValueError:
-        return None
-
-
-def _stored(header: MarketHeader) -> int:
-    """Return how many entries of an array are there; of a symmetric one only a triangle."""
-    n_rows, n_columns = header.sizes[:2]
-    if header.symmetry == "general":
-        return n_rows * n_columns
-    return n_rows * (n_rows + (1 if header.symmetry == "symmetric" else -1)) // 2
-
-
-def _from_entries(numbers: NDArray[np.float64], header: MarketHeader, path: Path) -> sparse.coo_array:
-    ends = numbers[:, :2]
-    inside = ((ends == np.trunc(ends)) & (ends >= 1) & (ends <= header.sizes[:2])).all(axis=1)
+def _market_ends(
+    ends: NDArray[np.float64], sizes: list[int], path: Path
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows and columns of entries, counted from 0."""
+    inside = ((ends == np.trunc(ends)) & (ends >= 1) & (ends <= sizes[:2])).all(axis=1)
     if not inside.all():
         entry = int(np.argmin(inside))
         raise GraphError(
             f"{path.name}, entry {entry + 1}: row {ends[entry, 0]:g} and column {ends[entry, 1]:g} are not in the "
-            f"matrix, expected numbers from 1 to {header.sizes[0]}."
+            f"matrix, expected numbers from 1 to {sizes[0]}."
         )
     rows, columns = ends.T.astype(np.int64) - 1
-    weights = np.ones(len(numbers)) if header.pattern else numbers[:, 2]
-    if header.symmetry != "general":
-        other = rows != columns
-        mirrored = weights[other] if header.symmetry == "symmetric" else -weights[other]
-        rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
-        weights = np.concatenate([weights, mirrored])
-    return sparse.coo_array((weights, (rows, columns)), shape=tuple(header.sizes[:2]))
-
-
-def _from_columns(values: NDArray[np.float64], header: MarketHeader) -> Any:
-    """Return the array whose columns, or their parts below the diagonal, follow one another."""
-    n_rows, n_columns = header.sizes[:2]
-    if header.symmetry == "general":
-        return values.reshape(n_columns, n_rows).T
-    result = np.zeros((n_rows, n_rows))
-    columns, rows = np.triu_indices(n_rows, k=0 if header.symmetry == "symmetric" else 1)
-    result[columns, rows] = values if header.symmetry == "symmetric" else -values
-    result[rows, columns] = values
-    return result
+    return rows, columns

@@ -216,11 +216,13 @@ def exact_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
 def fast_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows | None:
     """Read with pyarrow; return None if anything is odd, so that the exact reader decides."""
     header = layout.header is not None
-    columns = read_columns(file, header=header, width=layout.width, texts=layout.ends, number=layout.weight)
-    if columns is None or (columns.texts.dtype.kind in "UO" and (columns.texts == "").any()):
+    found = read_columns(file, header=header, width=layout.width, texts=layout.ends, number=layout.weight)
+    if found is None:
         return None
-    source, target = columns.codes
-    return EdgeRows(source, target, columns.numbers, columns.texts, lambda row: f"row {row}")
+    (source, target), names, weight = found
+    if names.dtype.kind in "UO" and (names == "").any():
+        return None
+    return EdgeRows(source, target, weight, names, lambda row: f"row {row}")
 
 
 class MatrixLayout(NamedTuple):
