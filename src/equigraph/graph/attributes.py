@@ -18,13 +18,12 @@ from equigraph.graph.adapters import labels_of_communities, library_of
 from equigraph.graph.delimited import WHITESPACE, TextFile, open_text_file
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import AttributeOptions, as_matrix, is_column
-from equigraph.graph.groups.encode import column_of
+from equigraph.graph.groups.encode import column_of, is_missing
 from equigraph.graph.labels import by_name, keys_of_index, subgraph
 from equigraph.graph.names import (
     as_names,
     canonical,
     first_nested,
-    has_missing,
     names_from_text,
     object_array,
     texts,
@@ -241,7 +240,7 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
             raise GroupsError(
                 f"{_called(one)} of node {node!r} is a {kind}: expected one value, such as a text."
             )
-        absent = has_missing(values)
+        absent = is_missing(values, or_empty=True)
         if absent.any():
             values = _filled(graph, one, values, absent, missing)
         columns.append(values)

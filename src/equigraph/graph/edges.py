@@ -13,10 +13,10 @@ from scipy import sparse
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
+from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.names import (
     as_names,
     first_nested,
-    has_missing,
     object_array,
     sort_names,
     text_array,
@@ -131,7 +131,7 @@ class EdgeRows:
 def encode_rows(source: Array, target: Array, weight: Array | None, where: Callable[[int], str]) -> EdgeRows:
     """Encode the ids of both ends of every row; ids of different types become text."""
     for ids, end in ((source, "source"), (target, "target")):
-        missing = np.flatnonzero(has_missing(ids))
+        missing = np.flatnonzero(is_missing(ids, or_empty=True))
         if missing.size:
             raise GraphError(f"{where(int(missing[0]))}: the {end} is missing, expected the name of a node.")
         nested = first_nested(ids, bytes)

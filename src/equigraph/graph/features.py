@@ -16,10 +16,12 @@ from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import (
+    UNNAMED,
     AttributeOptions,
     Attributes,
     checked_weights,
     encode_attributes,
+    encode_columns,
     joined_name,
     weights_of,
 )
@@ -103,6 +105,10 @@ def attributes_in_order(
     """
     if sensitive_features is None:
         return graph.attributes, None
+    column = sensitive_features
+    plain = order_known and isinstance(column, np.ndarray) and column.shape == (graph.n_nodes,)
+    if plain and (column.dtype.kind in "biu" or (column.dtype.kind == "U" and (column != "").all())):
+        return encode_columns({UNNAMED: column}), column  # nothing to match, and nothing is missing
     if isinstance(sensitive_features, (Groups, Attributes)):
         found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
         return found, {name: groups.values() for name, groups in found.groups.items()}
@@ -153,7 +159,7 @@ class AttributeChoice:
             if name in found:
                 raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
             options = AttributeOptions(bins=bins)
-            groups = encode_attributes(members, missing=graph.missing, options=options).joint
+            groups = encode_columns(members, missing=graph.missing, options=options).joint
             # Named by their values; None for who lacks one of them.
             found[name] = groups.values() if groups.n_ungrouped else groups.values().astype(str)
         weights = {} if self.weights is None else checked_weights(_renamed(self.weights, names))

@@ -20,7 +20,7 @@ from equigraph.graph.groups.attributes import (
     AttributeOptions,
     Attributes,
     Features,
-    encode_attributes,
+    encode_columns,
     joined_name,
     name_nodes,
     plain_columns,
@@ -191,7 +191,7 @@ class Graph:
         """All attributes as codes, encoded once; None where there are none."""
         if self.sensitive_features is None:
             return None
-        return encode_attributes(self.features, missing=self.missing, options=self.attribute_options)
+        return encode_columns(self.features, missing=self.missing, options=self.attribute_options)
 
     @cached_property
     def groups(self) -> Groups | None:
@@ -349,7 +349,7 @@ def group_words(
         absent = is_missing(column)
         number = 0
         if not absent.all():
-            number = encode_attributes({name: column}, missing="ignore", options=options)[name].n_groups
+            number = encode_columns({name: column}, missing="ignore", options=options)[name].n_groups
         groups = count(number, "group")
         parts.append(f"{name!r}: {groups}" if attribute else groups)
         parts += [f"{np.count_nonzero(absent):,} without one"] if absent.any() else []

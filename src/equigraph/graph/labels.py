@@ -17,7 +17,6 @@ from equigraph.graph.groups.encode import column_of, is_missing
 from equigraph.graph.names import (
     as_names,
     canonical,
-    has_missing,
     look_alike,
     names_from_text,
     object_array,
@@ -98,7 +97,7 @@ def by_name(
 
     Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
     """
-    no_key = np.flatnonzero(has_missing(keys))
+    no_key = np.flatnonzero(is_missing(keys, or_empty=True))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
     place = node_places(graph)
@@ -132,7 +131,7 @@ def _check_one_value(graph: Graph, places: NDArray[np.intp], values: NDArray[Any
     seen: dict[int, Any] = {}
     for node, value in zip(places.tolist(), values.tolist(), strict=True):
         first = seen.setdefault(node, value)
-        if first != value and not has_missing(object_array([first, value])).all():
+        if first != value and not is_missing(object_array([first, value]), or_empty=True).all():
             key = " (the first column, or node_column, names the node)" * (what == "groups")
             raise GroupsError(
                 f"The {what} give node {texts(graph.node_names[[node]])[0]!r} two values, {first!r} and {value!r}: "

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, ParameterError, reason
-from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.groups.encode import object_array as object_array
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
@@ -185,19 +184,6 @@ def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
     place: NDArray[np.integer] = np.empty(order.size, dtype=np.int32 if small else np.intp)
     place[order] = np.arange(order.size)
     return names[order], place
-
-
-def has_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which names or groups are missing: None, NaN, NA, or empty text."""
-    missing = is_missing(values)
-    if values.dtype.kind == "U":
-        return missing | (values == "")
-    if values.dtype.kind == "O":
-        empty = np.fromiter(
-            (isinstance(value, str) and not value for value in values), dtype=bool, count=values.size
-        )
-        return missing | empty
-    return missing
 
 
 def first_nested(values: NDArray[Any], *kinds: type) -> int | None:

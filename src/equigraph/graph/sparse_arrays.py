@@ -45,7 +45,7 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
     else:
         check_nodes(max(shape), indptr.nbytes + indices.nbytes + values.nbytes, "The adjacency matrix")
         fresh = sparse.coo_array((values, (indptr, indices)), shape=shape)
-    csr = canonical_index(fresh.tocsr())
+    csr = fresh if matrix.format == "csr" else canonical_index(fresh.tocsr())
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

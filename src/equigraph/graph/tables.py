@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
 from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows
+from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.limits import check_rows
-from equigraph.graph.names import as_names, encode_batches, has_missing, object_array, text_array, texts
+from equigraph.graph.names import as_names, encode_batches, object_array, text_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -170,7 +171,7 @@ def are_words(values: Iterable[Any]) -> bool:
     (True, False, False)
     """
     array = object_array(values)
-    known = array[~has_missing(array)]
+    known = array[~is_missing(array, or_empty=True)]
     return bool(known.size) and all(
         isinstance(value, str) and not any(letter.isdigit() for letter in value) for value in known
     )

@@ -27,6 +27,8 @@ def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
     """
     data = adjacency.data
     unit = largest_weight(data)
+    if not data.size or data.min() == unit == 1:
+        return adjacency
     if unit == 1 and all(np.array_equal(shares_of(part, unit), part) for part in _chunks(data)):
         return adjacency
     shares = np.empty_like(data)

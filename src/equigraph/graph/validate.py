@@ -78,9 +78,11 @@ def canonical_adjacency(
     """Implement `check_adjacency`, with node names in the messages where there are any."""
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
-    check_shape(adjacency.shape)  # after the values: scikit-learn's checks expect that order
+    if adjacency.shape[0] != adjacency.shape[1] or not adjacency.shape[0]:
+        check_shape(adjacency.shape)  # after the values: scikit-learn's checks expect that order
     adjacency = without_loops_and_zeros(adjacency)
-    if _nearest_first(matrix) or looks_like_distances(adjacency):
+    varied = adjacency.nnz and adjacency.data.max() / 2 > adjacency.data.min()
+    if varied and (_nearest_first(matrix) or looks_like_distances(adjacency)):
         warn(
             "The weights look like distances, and a large weight is a strong link here: give similarities, such as "
             "those of knn_graph(X).",
@@ -265,10 +267,10 @@ def _nearest_first(matrix: Any) -> bool:
     if not sparse.issparse(matrix) or matrix.format != "csr" or matrix.has_sorted_indices:
         return False
     lengths = np.diff(matrix.indptr)
-    if not lengths.size or lengths.min() != lengths.max() or matrix.nnz - lengths.size < _NEIGHBOURS:
+    if lengths.min() != lengths.max() or matrix.nnz - lengths.size < _NEIGHBOURS:
         return False
     rows = matrix.data[: matrix.nnz].reshape(lengths.size, -1)
-    return bool((rows[:, 1:] >= rows[:, :-1]).all() and (rows[:, -1] > 2 * rows[:, 0]).any())
+    return bool((rows[:, 1:] >= rows[:, :-1]).all())
 
 
 def looks_like_distances(adjacency: sparse.csr_array) -> bool:
@@ -276,8 +278,6 @@ def looks_like_distances(adjacency: sparse.csr_array) -> bool:
 
     Directed triangles will do, so that it may be asked before the two directions of a pair are combined.
     """
-    if adjacency.nnz == 0 or adjacency.data.max() / 2 <= adjacency.data.min():
-        return False
     n_telling = 0
     for node in np.unique(np.linspace(0, adjacency.shape[0] - 1, _NODES).astype(np.intp)):
         row = adjacency[[node]]

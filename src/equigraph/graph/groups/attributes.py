@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from equigraph.graph.groups.encode import (
     Groups,
     as_column,
     bin_groups,
-    encode_groups,
+    check_length,
+    encode_column,
     make_groups,
     names_of_rows,
     object_array,
@@ -142,26 +143,36 @@ def encode_attributes(
     called "0", "1", ... A single column without a name of its own gets the name ``attribute``.
     """
     if isinstance(sensitive_features, Attributes):
-        encode_groups(sensitive_features.joint, n_nodes=n_nodes)
+        check_length(sensitive_features.n_nodes, n_nodes)
         return sensitive_features
-    options = options or AttributeOptions()
     if isinstance(sensitive_features, Groups):
-        columns: dict[str | None, Any] = {attribute: sensitive_features}
-    else:
-        columns = plain_columns(sensitive_features)
-    if None in columns:
-        columns = {attribute or UNNAMED: columns[None]}
-    encoded: dict[str, Groups] = {}
+        check_length(sensitive_features.n_nodes, n_nodes)
+        return Attributes({attribute or UNNAMED: sensitive_features}, np.ones(1))
+    columns = plain_columns(sensitive_features)
+    named = {attribute or UNNAMED if name is None else name: column for name, column in columns.items()}
+    return encode_columns(named, n_nodes=n_nodes, missing=missing, options=options)
+
+
+def encode_columns(
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    n_nodes: int | None = None,
+    missing: str = "error",
+    options: AttributeOptions | None = None,
+) -> Attributes:
+    """Return what `encode_attributes` does of arrays in node order, by their names."""
+    options, encoded = options or AttributeOptions(), {}
     for name, column in columns.items():
-        assert name is not None
-        alone = len(columns) == 1
         try:
-            bins = options.bins.get(name)
-            shown = name if alone else None
-            make = encode_groups if bins is None else partial(bin_groups, n_bins=bins, name=shown)
-            encoded[name] = make(column, n_nodes=n_nodes, missing=missing)
+            if n_nodes is not None:
+                check_length(column.size, n_nodes)
+            if name in options.bins:
+                shown = name if len(columns) == 1 else None
+                encoded[name] = bin_groups(column, options.bins[name], missing=missing, name=shown)
+            else:
+                encoded[name] = encode_column(column, missing)
         except GroupsError as error:
-            if alone:  # it needs no name
+            if len(columns) == 1:  # it needs no name
                 raise
             raise GroupsError(f"The attribute {name!r}: {error}") from None
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))

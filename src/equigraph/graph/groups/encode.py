@@ -110,10 +110,15 @@ def encode_groups(
     if isinstance(sensitive_features, Groups) or isinstance(joint, Groups):
         groups = sensitive_features if isinstance(sensitive_features, Groups) else joint
         assert isinstance(groups, Groups)
-        _check_length(groups.n_nodes, n_nodes)
+        check_length(groups.n_nodes, n_nodes)
         return groups
     values = as_column(sensitive_features)
-    _check_length(values.size, n_nodes)
+    check_length(values.size, n_nodes)
+    return encode_column(values, missing)
+
+
+def encode_column(values: NDArray[Any], missing: str = "error") -> Groups:
+    """Return what `encode_groups` does of an array in node order."""
     absent = is_missing(values)
     if not absent.any():
         return make_groups(*unique_values(values))
@@ -207,21 +212,24 @@ def object_array(values: Iterable[Any]) -> NDArray[Any]:
     return np.fromiter(values, dtype=object)
 
 
-def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which values are None, NaN, NaT or pandas' NA."""
-    if values.dtype.kind == "f":
+def is_missing(values: NDArray[Any], *, or_empty: bool = False) -> NDArray[np.bool_]:
+    """Return which values are None, NaN, NaT or pandas' NA; or empty texts, if these are missing too."""
+
+    def is_none(value: Any) -> bool:
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            return True
+        if isinstance(value, str):
+            return or_empty and not value
+        return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+    kind = values.dtype.kind
+    if kind == "O":
+        return np.fromiter(map(is_none, values), dtype=bool, count=values.size)
+    if kind == "f":
         return np.isnan(values)
-    if values.dtype.kind in "mM":
+    if kind in "mM":
         return np.isnat(values)
-    if values.dtype.kind != "O":
-        return np.zeros(values.shape, dtype=bool)
-    return np.fromiter((_is_missing_value(value) for value in values), dtype=bool, count=values.size)
-
-
-def _is_missing_value(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    return values == "" if kind == "U" and or_empty else np.zeros(values.shape, dtype=bool)
 
 
 def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -238,7 +246,8 @@ def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         return object_array(distinct), codes
 
 
-def _check_length(length: int, n_nodes: int | None) -> None:
+def check_length(length: int, n_nodes: int | None) -> None:
+    """Raise GroupsError unless there is one value for each node, where their number is known."""
     if n_nodes is not None and length != n_nodes:
         raise GroupsError(
             f"The sensitive features have {count(length, 'value')} and the graph has {count(n_nodes, 'node')}: "
@@ -246,9 +255,7 @@ def _check_length(length: int, n_nodes: int | None) -> None:
         )
 
 
-def bin_groups(
-    values: Any, n_bins: int, *, n_nodes: int | None = None, missing: str = "error", name: str | None = None
-) -> Groups:
+def bin_groups(values: Any, n_bins: int, *, missing: str = "error", name: str | None = None) -> Groups:
     """Return groups of numbers, as equal in size as equal numbers, which share a bin, allow."""
     if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 2:
         raise ParameterError(f"bins must be whole numbers of at least 2; got {n_bins!r}.")
@@ -258,7 +265,7 @@ def bin_groups(
     codes = np.full(numbers.size, np.nan)
     if known.any():
         codes[known] = np.searchsorted(_borders(numbers[known], n_bins), numbers[known])
-    groups = encode_groups(codes, n_nodes=n_nodes, missing=missing)
+    groups = encode_column(codes, missing)
     names = object_array(_range(numbers[groups.codes == code]) for code in range(groups.n_groups))
     return replace(groups, names=names, numbers=numbers)
 
