@@ -160,7 +160,10 @@ _FETCH_DOC = """Fetch {what}.
 
 Parameters
 ----------
-{raw}data_home : path-like, optional
+raw : bool, default=False
+    Whether to clean the raw files here, which brings the ids of the source as node names and what the cleaned
+    files leave out: {further}.
+data_home : path-like, optional
     Folder to look in first, and to download into.
 download_if_missing : bool, default=True
     Whether to download what is not on this machine; needs the extra ``data``.
@@ -171,7 +174,7 @@ Returns
 -------
 sklearn.utils.Bunch
     ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``,
-    ``attribute``, ``name``, ``DESCR`` and ``url``{further}.
+    ``attribute``, ``name``, ``DESCR`` and ``url``.
 
 Raises
 ------
@@ -186,19 +189,10 @@ Examples
 --------
 >>> data = {function}()  # doctest: +SKIP
 """
-_RAW_DOC = """raw : bool, default=False
-    Whether to clean the raw files here, which brings the ids of the source as node names and what the cleaned
-    files leave out; nodes, edges and groups stay the same.
-"""
 
 
-def _fetcher(name: str, what: str, further: str | None = None) -> Callable[..., Bunch]:
+def _fetcher(name: str, what: str, further: str = "none are kept of this graph") -> Callable[..., Bunch]:
     """Return the function that fetches one data set; `further` says what its raw files add, if it has them."""
-
-    def fetch_cleaned(
-        *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
-    ) -> Bunch:
-        return load(name, data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
     def fetch(
         *,
@@ -211,24 +205,18 @@ def _fetcher(name: str, what: str, further: str | None = None) -> Callable[..., 
             name, raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
         )
 
-    function: Callable[..., Bunch] = fetch_cleaned if further is None else fetch
-    function.__name__ = function.__qualname__ = f"fetch_{name.replace('-', '_')}"
-    more = f"; with ``raw`` also {further}" if further else ""
-    raw = _RAW_DOC if further else ""
-    function.__doc__ = _FETCH_DOC.format(what=what, raw=raw, further=more, function=function.__name__)
-    return function
+    fetch.__name__ = fetch.__qualname__ = f"fetch_{name.replace('-', '_')}"
+    fetch.__doc__ = _FETCH_DOC.format(what=what, further=further, function=fetch.__name__)
+    return fetch
 
 
+_SCHOOL = "of a high school: {} students, gender"
 fetch_diaries = _fetcher(
-    "diaries",
-    "the contact diaries of a high school: 120 students, gender",
-    "``school_class`` and ``duration``",
+    "diaries", f"the contact diaries {_SCHOOL.format(120)}", "``school_class`` and ``duration``"
 )
-fetch_facebook = _fetcher(
-    "facebook", "the Facebook friendships of a high school: 155 students, gender", "``school_class``"
-)
+fetch_facebook = _fetcher("facebook", f"the Facebook friendships {_SCHOOL.format(155)}", "``school_class``")
 fetch_friendship = _fetcher(
-    "friendship", "the reported friendships of a high school: 127 students, gender", "``school_class``"
+    "friendship", f"the reported friendships {_SCHOOL.format(127)}", "``school_class``"
 )
 fetch_drugnet = _fetcher(
     "drugnet",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.parameters import Integer, Seed, check_parameters
+from equigraph._utils.parameters import Integer, Seed, check_known, check_parameters
 from equigraph._utils.randomness import RandomState
 from equigraph.datasets.sbm import adjacency_from_edges, largest_remainder, random_generator
 from equigraph.exceptions import ParameterError
@@ -15,33 +17,17 @@ from equigraph.exceptions import ParameterError
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-_GIRLS = (
-    "Ada Aiko Amara Anouk Beatriz Chiara Dilara Elif Esther Fatima Freya Greta Hana Ines Ingrid Jana Kalina "
-    "Lakshmi Leila Linnea Lucia Mai Maren Mei Mira Nadia Naledi Noor Olga Paloma Priya Rosa Saoirse Selma "
-    "Sofia Tala Thandi Wanjiru Yara Zofia"
-)
-_BOYS = (
-    "Adam Alvaro Anton Arjun Bao Bilal Caspar Cem Dario Diego Elias Emeka Felix Finn Hamza Hugo Idris Ivan "
-    "Jakub Jonas Kai Karim Kenji Kwame Lars Luca Malik Mateo Milan Nico Omar Otis Pavel Rafael Ravi Samir "
-    "Tariq Theo Viktor Yusuf"
-)
-_HOUSES = ("Falcon", "Heron", "Otter", "Wolf")
-
+# First names, families, schools and what the columns of a sheet are called.
+_PEOPLE = json.loads(resources.files(__package__).joinpath("people.json").read_text(encoding="utf-8"))
 _MIN_FRIENDS, _MEAN_FRIENDS, _MAX_FRIENDS = 3, 4.8, 7
 # How readily two students become friends: at one table, in one circle, at tables that share a project, else.
 _TABLE, _CIRCLE, _PROJECT, _ELSE = 0.6, 0.3, 0.08, 0.015
 _SKEW = 0.9
 
-_DESCR = """A class of {n} students and their friendships, made up by equigraph (seed and size decide
-everything).
 
-The friendship circles (target) are skewed: circles come in pairs, one nearly all girls and one nearly all
-boys; with an odd number of circles the last is mixed. Each circle is two tables. The tables of a girls'
-circle and of a boys' circle meet in projects, which makes friendships across: so there is a fair way to
-divide the class, and it keeps most friends together. Every student has 3 to 7 friends, and all are
-connected. The house (Falcon, Heron, Otter, Wolf) is a second attribute, which plays no part in who befriends
-whom.
-"""
+def _description(name: str, n: int) -> str:
+    path = resources.files(__package__).joinpath("descr", f"{name}.rst")
+    return path.read_text(encoding="utf-8").format(n=n)
 
 
 def make_classroom(n_students: int = 30, *, n_circles: int = 3, random_state: RandomState = 0) -> Bunch:
@@ -94,15 +80,16 @@ def make_classroom(n_students: int = 30, *, n_circles: int = 3, random_state: Ra
     order = rng.permutation(n)  # a class list is not sorted by circle
     position = np.argsort(order)
     is_girl = is_girl[order]
+    houses = _PEOPLE["classroom"]["houses"]
     return Bunch(
         adjacency=adjacency_from_edges(position[rows], position[columns], n),
         sensitive_features=np.where(is_girl, "girl", "boy"),
         attribute="gender",
-        house=np.array(_HOUSES)[rng.permutation(np.arange(n) % len(_HOUSES))],
+        house=np.array(houses)[rng.permutation(np.arange(n) % len(houses))],
         node_names=_first_names(is_girl, rng),
         target=(table // 2)[order],
         name="classroom",
-        DESCR=_DESCR.format(n=n),
+        DESCR=_description("classroom", n),
     )
 
 
@@ -169,48 +156,12 @@ def _friendships(
 def _first_names(is_girl: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.str_]:
     """Give everyone a first name; from the second round through the list on, with an initial."""
     names = np.empty(is_girl.size, dtype=object)
-    for pool, members in (
-        (_GIRLS.split(), np.flatnonzero(is_girl)),
-        (_BOYS.split(), np.flatnonzero(~is_girl)),
-    ):
-        shuffled = rng.permutation(pool)
+    for pool, members in (("girls", np.flatnonzero(is_girl)), ("boys", np.flatnonzero(~is_girl))):
+        shuffled = rng.permutation(_PEOPLE["classroom"][pool])
         for rank, member in enumerate(members):
-            turn, place = divmod(rank, len(pool))
+            turn, place = divmod(rank, shuffled.size)
             names[member] = shuffled[place] if turn == 0 else f"{shuffled[place]} {chr(ord('A') + turn)}."
     return names.astype(str)
-
-
-# The sheet of pupils who change to a new school, as that school has it before it makes its classes.
-
-_PUPILS_GIRLS = (
-    "Änne Amélie Anouk Aylin Büşra Chloé Dilara Elif Emma Fatou Frieda Hélène Ida Ines Jördis Júlia Käthe "
-    "Lara Leni Lotta Małgosia María Mia Naïma Noor Özlem Paula Renée Rosalía Sanne Söphie Thea Tomke Ülkü "
-    "Wiebke Yara Zoë"
-)
-_PUPILS_BOYS = (
-    "André Anton Björn Bram Cem Clément Côme Emil Enzo Félix Finn Gérard Götz Henri Jakub Jörg José "
-    "Jürgen Karim Kåre Léo Liam Luca Mats Matteo Nicolò Noël Óscar Øyvind Paul Raúl Ruben Sören Théo Til "
-    "Tomás Uğur Ünal Willem Yusuf"
-)
-_FAMILIES = (
-    "Abel Altun Bäcker Baumgärtner Böhm Brückner Ćosić Conti De_Vries Döring Etxeberria Fährmann Ferreira "
-    "García Grözinger Günther Haßler Hernández Höfer Jäger Jansen Kästner Koç Köhler Krüger Lefèvre Löwe "
-    "Maaß Märtens Meißner Möller Müller Müller-Groß Nuñez Östermann Özdemir Petit Pößneck Ríos Rößler "
-    "Schäfer Schönfeld Świątek Süß Thibaud-Roux Übelacker van_den_Berg Voß Wägner Weiß Şahin Zöllner"
-)
-_SCHOOLS = ("Am Bäckerfeld", "Sankt Gallus", "Süd")
-_HEADERS = {
-    "de": "Nr.|Nachname|Vorname|Geschlecht|Grundschule|Förderbedarf|Freund/in 1|Freund/in 2|Freund/in 3|Nicht mit|"
-    "Zusammen mit|Feste Klasse",
-    "en": "No.|Last name|First name|Gender|Primary school|Special needs|Friend 1|Friend 2|Friend 3|Not with|"
-    "Together with|Fixed class",
-}
-_VALUES = {"de": ("w", "m", "ja", "5a"), "en": ("f", "m", "yes", "5a")}
-
-_SHEET_DESCR = """{n} pupils of three primary schools who come to a new one, made up by equigraph (seed and size decide
-everything): name, gender, school, special needs, up to three friends, whom not to be with, whom to be with, and a class
-that is fixed. Some cells are blank, as they are in such lists. Friends are mostly of the same school and gender.
-"""
 
 
 def make_school_roster(
@@ -247,8 +198,8 @@ def make_school_roster(
     """
     constraints = {"n_pupils": Integer(low=12), "random_state": Seed()}
     check_parameters("make_school_roster", constraints, {"n_pupils": n_pupils, "random_state": random_state})
-    if language not in _HEADERS:
-        raise ParameterError(f"make_school_roster: language={language!r} is unknown: expected 'en' or 'de'.")
+    sheet = _PEOPLE["roster"]
+    check_known("language", language, tuple(sheet["headers"]))
     if n_pupils > 1000:
         raise ParameterError(
             f"make_school_roster: n_pupils={n_pupils} is more than the 1000 that have names."
@@ -259,37 +210,35 @@ def make_school_roster(
     n = int(n_pupils)
     girl = rng.permutation(n) < n // 2
     names = _pupils(girl, western, rng)
-    school = rng.choice(len(_SCHOOLS), size=n, p=(0.5, 0.3, 0.2))
+    school = rng.choice(len(sheet["schools"]), size=n, p=(0.5, 0.3, 0.2))
     wishes = _wishes(girl, school, rng)
     special, rules = _special(n, wishes, rng)
-    female, male, yes, fixed = _VALUES[language]
-    rows = [_HEADERS[language].split("|")]
+    female, male, yes, fixed = sheet["values"][language]
+    rows = [list(sheet["headers"][language])]
     for i in range(n):
         first, last = names[i]
         friends = [" ".join(names[j]) for j in wishes[i]] + [""] * (3 - len(wishes[i]))
         apart, together = (
             " ".join(names[rules[kind][i]]) if i in rules[kind] else "" for kind in ("apart", "together")
         )
-        where = _SCHOOLS[school[i]] if rng.random() > 0.03 else ""
+        where = sheet["schools"][school[i]] if rng.random() > 0.03 else ""
         needs, place = yes if special[i] else "", fixed if i == rules["fixed"] else ""
         gender = female if girl[i] else male
         rows.append([str(i + 1), last, first, gender, where, needs, *friends, apart, together, place])
-    return Bunch(rows=rows, name="school", DESCR=_SHEET_DESCR.format(n=n))
+    return Bunch(rows=rows, name="school", DESCR=_description("roster", n))
 
 
 def _pupils(girl: np.ndarray, western: bool, rng: np.random.Generator) -> list[tuple[str, str]]:
     """Return first and last names, each pair once, sorted by the last name as lists are."""
-
-    def pool(text: str) -> list[str]:
-        words = [word.replace("_", " ") for word in text.split()]
-        return [word for word in words if not western or _is_western(word)]
-
-    families, used = pool(_FAMILIES), set()
+    pools = {
+        kind: [word for word in _PEOPLE["roster"][kind] if not western or _is_western(word)]
+        for kind in ("girls", "boys", "families")
+    }
+    families, used = pools["families"], set()
     last = sorted(families[k] for k in rng.integers(len(families), size=girl.size))
     pupils = []
     for is_girl, family in zip(girl, last, strict=True):
-        first_names = pool(_PUPILS_GIRLS if is_girl else _PUPILS_BOYS)
-        free = [name for name in first_names if (name, family) not in used]
+        free = [name for name in pools["girls" if is_girl else "boys"] if (name, family) not in used]
         pupil = (free[rng.integers(len(free))], family)
         used.add(pupil)
         pupils.append(pupil)
