@@ -8,6 +8,7 @@ scipy's reader of these, which ends the process on some damaged files, nor that 
 
 from __future__ import annotations
 
+import io
 import math
 import struct
 import warnings
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.io import loadmat
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import is_number, read_lines
@@ -116,8 +118,6 @@ _MATRIX, _COMPRESSED = 14, 15
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _SPARSE, _NUMERIC = 5, range(6, 16)
 _COMPLEX = 0x08
-# Precisions of version 4, by their digit.
-_OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
 # Flags, dimensions and name of a variable stand in its first bytes.
 _START = 1 << 10
 
@@ -136,8 +136,17 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
     with open_bytes(path) as stream:
         data = stream.read()
     if len(data) >= 4 and 0 in data[:4]:
-        found = list(_old_variables(_Bytes(data, "<", path)))
-    elif len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
+        # Of version 4, whose reader in scipy is written in Python and takes no more than is there.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a cast of what is no number
+            content = loadmat(io.BytesIO(data))
+        arrays = {name: array for name, array in content.items() if not name.startswith("__")}
+        kinds = {name: (array.shape, array.dtype.kind) for name, array in arrays.items()}
+        chosen = choose(kinds, path)
+        if kinds[chosen][1] not in "buif":
+            raise _no_numbers(chosen, path)
+        return not_too_full(arrays[chosen], path)
+    if len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
         raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
     elif data[124:126] in (b"\x00\x02", b"\x02\x00"):
         raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
@@ -145,12 +154,14 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
         order = "<" if data[126:_HEADER] == b"IM" else ">"
         found = list(_variables(_Bytes(data[_HEADER:], order, path)))
     by_name = {variable.name: variable for variable in found}
-    chosen = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
-    if chosen.kind == "O":
-        raise GraphError(
-            f"{path.name}: the variable {chosen.name!r} holds no numbers, expected a real matrix."
-        )
-    return not_too_full(chosen.load(), path)
+    variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
+    if variable.kind == "O":
+        raise _no_numbers(variable.name, path)
+    return not_too_full(variable.load(), path)
+
+
+def _no_numbers(name: str, path: Path) -> GraphError:
+    return GraphError(f"{path.name}: the variable {name!r} holds no numbers, expected a real matrix.")
 
 
 class _Bytes:
@@ -258,46 +269,6 @@ def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
     result = sparse.csc_array(shape)
     result.data, result.indices, result.indptr = values[:last], indices[:last], pointers
     return result
-
-
-def _old_variables(data: _Bytes) -> Iterator[Variable]:
-    """Yield the variables of a file of version 4."""
-    while data:
-        head = data.take(20)
-        order = "<" if 0 <= struct.unpack("<i", head[:4])[0] < 10_000 else ">"
-        code, n_rows, n_columns, imaginary, length = struct.unpack(f"{order}5i", head)
-        machine, zero, precision, kind = code // 1000, code // 100 % 10, code // 10 % 10, code % 10
-        if machine not in (0, 1) or zero or precision >= len(_OLD_TYPES) or kind > 2:
-            raise data.cut_off()
-        if min(n_rows, n_columns) < 0:
-            raise data.cut_off()
-        name = data.take(length).rstrip(b"\0").decode("latin-1")
-        dtype = np.dtype(f"{order}{_OLD_TYPES[precision]}")
-        content = data.take(n_rows * n_columns * dtype.itemsize * (2 if imaginary else 1))
-        values = np.frombuffer(content, dtype=dtype, count=n_rows * n_columns)
-        values = values.reshape(n_rows, n_columns, order="F")
-        if kind == 2 and not imaginary:
-            yield _old_sparse(name, values, data)
-        else:
-            yield Variable(name, values.shape, "f" if kind == 0 and not imaginary else "O", values.copy)
-
-
-def _old_sparse(name: str, entries: NDArray[Any], data: _Bytes) -> Variable:
-    """Return a sparse matrix whose rows are row, column and value of an entry; the last one is the shape."""
-    sizes = entries[:, :2]
-    whole = (sizes >= 0) & (sizes < 2**53) & (sizes == np.trunc(sizes))
-    if entries.shape[1] != 3 or not entries.shape[0] or not whole.all():
-        raise data.cut_off()
-    shape = tuple(entries[-1, :2].astype(np.int64).tolist())
-    ends = entries[:-1, :2].astype(np.int64) - 1
-
-    def load() -> sparse.coo_array:
-        check_nodes(max(shape), entries.nbytes, data.path.name)
-        if (ends < 0).any() or (ends >= shape).any():
-            raise data.cut_off()
-        return sparse.coo_array((entries[:-1, 2], (ends[:, 0], ends[:, 1])), shape=shape)
-
-    return Variable(name, shape, "f", load)
 
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
