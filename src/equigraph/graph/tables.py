@@ -230,12 +230,17 @@ def edge_columns(
     weight: Weight,
     end_names: Ends | None = None,
     is_text: Callable[[int], bool] = lambda column: False,
+    *,
+    where: str = "The edge table",
+    most: int = 3,
 ) -> tuple[tuple[int, int], int | None] | None:
-    """Return the positions of the two ends and of the weights, or None if the table is no edge table."""
-    where = "The edge table"
+    """Return the positions of the two ends and of the weights, or None if the table is no edge table.
+
+    Without names of its ends it has two columns, or up to as many as are allowed. Errors start with ``where``.
+    """
     ends = end_columns(columns) if end_names is None else named_ends(columns, end_names, where)
     if ends is None:
-        if len(columns) not in (2, 3):
+        if not 2 <= len(columns) <= most:
             return None
         ends = (0, 1)
     return ends, weight_column(columns, ends, weight, where, is_text)

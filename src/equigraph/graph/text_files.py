@@ -26,7 +26,7 @@ from equigraph.graph.delimited import (
 from equigraph.graph.edges import EdgeRows, Ends, Weight, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique, names_from_text, object_array
-from equigraph.graph.tables import are_words, end_columns, may_be_matrix, named_ends, weight_column
+from equigraph.graph.tables import are_words, edge_columns, end_columns, may_be_matrix
 from equigraph.graph.validate import canonical_adjacency
 
 # A line of networkx: two nodes and what their edge holds.
@@ -140,25 +140,20 @@ def edge_layout(
         by_name = end_names is not None and any(isinstance(name, str) for name in (*end_names, weight))
         header = by_name or looks_like_header(sample)
     columns: list[Any] = first.fields if header else list(range(width))
-    if end_names is not None:
-        ends: tuple[int, int] | None = named_ends(columns, end_names, file.path.name)
-    else:
-        ends = end_columns(columns) if header else None
-    if width < 2 or (ends is None and width > 3 and weight is None):
-        raise GraphError(
-            f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
-            f"{file.delimiter!r}; delimiter sets another, and format='matrix' reads a square "
-            "matrix)."
-        )
-    if ends is None:
-        ends = (0, 1)
     below = [record.fields for record in (sample[1:] if header else sample)]
 
     def is_text(column: int) -> bool:
         return are_words(fields[column] for fields in below if column < len(fields))
 
-    at = weight_column(columns, ends, weight, file.path.name, is_text)
-    return EdgeLayout(width, ends, at, first.line if header else None)
+    most = 3 if weight is None else width
+    found = edge_columns(columns, weight, end_names, is_text, where=file.path.name, most=most)
+    if found is None:
+        raise GraphError(
+            f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
+            f"{file.delimiter!r}; delimiter sets another, and format='matrix' reads a square "
+            "matrix)."
+        )
+    return EdgeLayout(width, *found, first.line if header else None)
 
 
 def looks_like_header(sample: list[Record]) -> bool:
