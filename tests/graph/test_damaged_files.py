@@ -10,6 +10,7 @@ from scipy.io import loadmat, mmread, mmwrite, savemat
 
 from equigraph.exceptions import GraphError
 from equigraph.graph import read_graph
+from tests.reference.refusals import refused
 from tests.reference.written import put
 
 MATRIX = np.array([[0, 1, 0, 2], [1, 0, 3, 0], [0, 3, 0, 0.5], [2, 0, 0.5, 0]])
@@ -63,8 +64,7 @@ def test_matrix_market_lines_that_are_wrong(tmp_path, body, message):
     ],
 )
 def test_matrix_market_headers_that_are_wrong(tmp_path, head):
-    with pytest.raises(GraphError, match=r"expected|Complex"):
-        read_graph(put(tmp_path, "a.mtx", head + "\n2 2 1\n2 1 1\n"))
+    refused(GraphError, r"expected|Complex", put(tmp_path, "a.mtx", head + "\n2 2 1\n2 1 1\n"))
 
 
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])
@@ -86,8 +86,7 @@ def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, what, symmetry):
 def test_matrix_market_files_may_hold_empty_lines(tmp_path):
     head = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n"
     assert read_graph(put(tmp_path, "a.mtx", head + 9 * "\n" + "2 1 +2.5\n" + 20 * "\n")).n_edges == 1
-    with pytest.raises(GraphError, match="line 4: expected 3 numbers"):
-        read_graph(put(tmp_path, "a.mtx", head + "2 1 2.5\r\n2  1\r\n"))
+    refused(GraphError, "line 4: expected 3 numbers", put(tmp_path, "a.mtx", head + "2 1 2.5\r\n2  1\r\n"))
     assert read_graph(put(tmp_path, "a.mtx", head.replace("2 2 1", "2 2 0"))).n_edges == 0
 
 
@@ -157,11 +156,9 @@ def test_a_mat_file_of_the_other_byte_order(tmp_path, kind):
 def test_what_in_a_mat_file_is_no_real_matrix(tmp_path):
     path = tmp_path / "a.mat"
     savemat(path, {"A": MATRIX * 1j})
-    with pytest.raises(GraphError, match="'A' holds no numbers, expected a real matrix"):
-        read_graph(path)
+    refused(GraphError, "'A' holds no numbers, expected a real matrix", path)
     savemat(path, {"cell": np.array([[MATRIX, "x"]], dtype=object), "s": {"field": 1}})
-    with pytest.raises(GraphError, match="holds 0 square matrices"):
-        read_graph(path)
+    refused(GraphError, "holds 0 square matrices", path)
     with pytest.raises(GraphError, match=r"version 7\.3: save it with -v7"):
         read_graph(put(tmp_path, "b.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"))
 
@@ -186,15 +183,13 @@ def test_the_default_weight_of_a_graphml_file_was_ignored(tmp_path, scope):
 def test_further_graphs_of_a_graphml_file_were_dropped(tmp_path, nested, second):
     pytest.importorskip("networkx")
     path = put(tmp_path, "a.graphml", GRAPHML.format(scope="edge", nested=nested, second=second))
-    with pytest.raises(GraphError, match="holds several graphs"):
-        read_graph(path)
+    refused(GraphError, "holds several graphs", path)
 
 
 def test_an_edge_without_an_end_made_a_node_called_none(tmp_path):
     pytest.importorskip("networkx")
     text = GRAPHML.format(scope="edge", nested="", second="").replace('<edge source="a" ', "<edge ")
-    with pytest.raises(GraphError, match="an edge that does not say its 'source'"):
-        read_graph(put(tmp_path, "a.graphml", text))
+    refused(GraphError, "an edge that does not say its 'source'", put(tmp_path, "a.graphml", text))
 
 
 # text
@@ -224,8 +219,7 @@ def test_a_line_with_a_mark_inside_quotes_was_taken_for_a_comment(tmp_path):
 def test_a_field_beyond_the_limit_of_the_csv_module_was_a_bare_error(tmp_path, separator):
     long = "x" * 131_073
     path = put(tmp_path, "a.csv", f'a{separator}b\nb{separator}"{long}"\n')
-    with pytest.raises(GraphError, match="line 2: field larger than field limit"):
-        read_graph(path, header=False)
+    refused(GraphError, "line 2: field larger than field limit", path, header=False)
 
 
 def test_a_line_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatch):
@@ -248,8 +242,7 @@ def test_a_line_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatch):
 def test_an_edge_on_the_first_line_was_taken_for_a_header(tmp_path, text, names):
     path = put(tmp_path, "a.csv", text)
     if names is not None:
-        with pytest.raises(GraphError, match=f"line 1: .*{names}.*header=True or header=False"):
-            read_graph(path)
+        refused(GraphError, f"line 1: .*{names}.*header=True or header=False", path)
     assert read_graph(path, header=False).n_edges == len(text.splitlines())
     assert read_graph(path, header=True).n_edges == len(text.splitlines()) - 1
 
@@ -262,8 +255,7 @@ def test_a_header_above_numbers_or_beside_a_weight_is_in_no_doubt(tmp_path):
 @pytest.mark.parametrize("text", ["0,1,0\n1,0,1\n0,1,0\n", "a,0,1\nb,1,0\n", "0 1 1\n1 0 0\n2 1 0\n"])
 def test_a_matrix_of_three_nodes_was_read_as_edges(tmp_path, text):
     path = put(tmp_path, "a.csv", text)
-    with pytest.raises(GraphError, match="say format='matrix' or format='edges'"):
-        read_graph(path)
+    refused(GraphError, "say format='matrix' or format='edges'", path)
     assert read_graph(path, format="matrix", symmetrize="max").n_nodes == len(text.splitlines())
     read_graph(path, format="edges", duplicates="max")
 
@@ -286,8 +278,7 @@ def test_a_table_of_three_numbered_columns_may_be_a_matrix():
 def test_of_two_columns_called_weight_the_first_won(tmp_path):
     path = put(tmp_path, "a.csv", "source,target,weight,weight\na,b,1,2\nb,c,1,2\n")
     for weight in (None, "weight"):
-        with pytest.raises(GraphError, match="2 columns called 'weight', with the numbers 2, 3 counting"):
-            read_graph(path, weight=weight)
+        refused(GraphError, "2 columns called 'weight', with the numbers 2, 3 counting", path, weight=weight)
     assert read_graph(path, weight=3).adjacency.data.max() == 2
     with pytest.raises(GraphError, match="2 columns called 'target'"):
         read_graph(put(tmp_path, "b.csv", "source,target,target\na,b,c\n"), weight=False)

@@ -7,6 +7,7 @@ import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.graph import read_graph
 from tests.optional import optional
+from tests.reference.refusals import refused
 
 nx = optional("networkx")
 pa = optional("pyarrow")
@@ -39,14 +40,11 @@ def test_ends_are_columns_by_name_or_number(tmp_path, ends):
 def test_ends_that_are_none(tmp_path):
     with pytest.raises(GraphError, match=r"source='call' is not a column.*did you mean 'calle[re]"):
         read_graph(CALLS, source="call", target="callee", weight=False)
-    with pytest.raises(GraphError, match="both the column 'caller'"):
-        read_graph(CALLS, source="caller", target=1, weight=False)
-    with pytest.raises(ParameterError, match="expected both"):
-        read_graph(CALLS, source="caller")
+    refused(GraphError, "both the column 'caller'", CALLS, source="caller", target=1, weight=False)
+    refused(ParameterError, "expected both", CALLS, source="caller")
     nx.write_graphml(nx.path_graph(3), tmp_path / "path.graphml")
     for graph in (np.eye(3), nx.path_graph(3), tmp_path / "path.graphml"):
-        with pytest.raises(ParameterError, match="source and target are columns of an edge"):
-            read_graph(graph, source="a", target="b")
+        refused(ParameterError, "source and target are columns of an edge", graph, source="a", target="b")
 
 
 def test_several_node_attributes_by_their_names():
@@ -80,20 +78,15 @@ def test_a_folder_of_parquet_files_is_one_edge_list(tmp_path):
     edges[1:].to_parquet(folder / "day=2" / "b.parquet", index=False)
     assert read_graph(folder).adjacency.toarray().tolist() == WANTED
     edges[["source"]].to_parquet(folder / "c.parquet", index=False)
-    with pytest.raises(GraphError, match="cannot be read as one"):
-        read_graph(folder)
+    refused(GraphError, "cannot be read as one", folder)
 
 
 def test_folders_that_are_no_graph(tmp_path):
-    with pytest.raises(GraphError, match="folder without parquet files"):
-        read_graph(tmp_path)
-    with pytest.raises(GraphError, match="is a folder: expected a file"):
-        read_graph([[0, 1], [1, 0]], tmp_path)
+    refused(GraphError, "folder without parquet files", tmp_path)
+    refused(GraphError, "is a folder: expected a file", [[0, 1], [1, 0]], tmp_path)
     eg.write_blocks([[0, 1], [1, 0]], tmp_path / "blocks")
-    with pytest.raises(GraphError, match="open_blocks"):
-        read_graph(tmp_path / "blocks")
-    with pytest.raises(GraphError, match="does not exist"):
-        read_graph(tmp_path / "nothing.csv")
+    refused(GraphError, "open_blocks", tmp_path / "blocks")
+    refused(GraphError, "does not exist", tmp_path / "nothing.csv")
 
 
 @pytest.mark.parametrize("suffix", [".edgelist", ".txt", ".txt.gz"])
@@ -106,8 +99,7 @@ def test_what_networkx_writes(tmp_path, suffix):
     order = np.argsort(wanted.node_names)
     assert (found.adjacency.toarray() == wanted.adjacency.toarray()[np.ix_(order, order)]).all()
     assert not read_graph(path, weight=False).is_weighted
-    with pytest.raises(GraphError, match="no edge has an attribute 'hours'"):
-        read_graph(path, weight="hours")
+    refused(GraphError, "no edge has an attribute 'hours'", path, weight="hours")
     nx.write_edgelist(nx.path_graph(["ann", "bob", "cem"]), path)  # {} on every line
     assert read_graph(path).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
@@ -120,8 +112,7 @@ def test_what_networkx_writes(tmp_path, suffix):
 def test_lines_that_networkx_does_not_write(tmp_path, text, message):
     path = tmp_path / "edges.edgelist"
     path.write_text(text)
-    with pytest.raises(GraphError, match=message):
-        read_graph(path)
+    refused(GraphError, message, path)
 
 
 def test_edges_in_a_spreadsheet(tmp_path):
@@ -147,8 +138,6 @@ def test_edges_in_a_spreadsheet(tmp_path):
     assert square.node_names.tolist() == list("abcd")
     with pytest.raises(GraphError, match="row 3: the target is missing"):
         read_graph(write("gap.xlsx", [["source", "target"], [7, 8], [8, None]]))
-    with pytest.raises(GraphError, match="2 sheets with cells"):
-        read_graph(write("two.xlsx", rows, rows))
+    refused(GraphError, "2 sheets with cells", write("two.xlsx", rows, rows))
     (tmp_path / "fake.xlsx").write_text("source,target\n1,2\n")
-    with pytest.raises(GraphError, match="no spreadsheet"):
-        read_graph(tmp_path / "fake.xlsx")
+    refused(GraphError, "no spreadsheet", tmp_path / "fake.xlsx")

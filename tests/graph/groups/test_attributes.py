@@ -116,10 +116,3 @@ def test_what_is_no_attribute_is_told():
         encode_attributes({"a": GENDER, "b": ["x"]}, n_nodes=4)
     with pytest.raises(GroupsError, match="cannot be matched without a graph"):
         encode_groups({"a": GENDER})
-
-
-def test_options_with_other_weights():
-    options = AttributeOptions(weights={"a": 2.0}, bins={"a": 3})
-    assert options.weighted(None) is options
-    assert options.weighted({"b": 1}).weights == {"b": 1.0}
-    assert options.weighted({"b": 1}).bins == {"a": 3}

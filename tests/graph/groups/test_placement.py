@@ -46,13 +46,6 @@ def test_nothing_to_place_changes_nothing_and_copies():
     assert placed is not labels
 
 
-def test_all_nodes_isolated():
-    codes = np.array([0, 1] * 6)
-    placed = place_isolated(np.zeros(12, dtype=int), np.ones(12, dtype=bool), codes, 3, 2)
-    assert placed.min() >= 0
-    assert placed.max() < 3
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(2, 3), st.integers(1, 8))
 def test_one_node_is_placed_at_least_as_well_as_anywhere_else(seed, k, h, n_rest):
