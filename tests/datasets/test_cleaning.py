@@ -8,34 +8,11 @@ from equigraph import datasets
 from equigraph.datasets.cleaning import clean_drugnet, clean_school
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 
-SCHOOL = ("diaries", "facebook", "friendship")
-RAW = (*SCHOOL, "drugnet")
+RAW = ("diaries", "facebook", "friendship", "drugnet")
 
 
 def _rows(path):
     return [line.split() for line in path.read_text().splitlines()]
-
-
-def _dense_cleaning(pairs, keep):
-    """Clean step by step on a dense matrix: either direction, known group, largest component."""
-    ids = sorted({node for pair in pairs for node in pair if keep(node)})
-    place = {node: i for i, node in enumerate(ids)}
-    dense = np.zeros((len(ids), len(ids)))
-    for i, j in pairs:
-        if i in place and j in place:
-            dense[place[i], place[j]] = dense[place[j], place[i]] = 1
-    reached, best = set(), []
-    for start in range(len(ids)):
-        if start in reached:
-            continue
-        component, front = {start}, [start]
-        while front:
-            new = set(np.flatnonzero(dense[front.pop()]).tolist()) - component
-            component |= new
-            front += new
-        reached |= component
-        best = max(best, sorted(component), key=len)
-    return [ids[i] for i in best], dense[np.ix_(best, best)]
 
 
 @pytest.mark.parametrize("name", RAW)
@@ -50,24 +27,6 @@ def test_the_processed_graph_exactly(name, data_dir):
     assert np.all(np.diff(raw.node_names) > 0)
     for key in ("name", "attribute", "DESCR", "url"):
         assert raw[key] == processed[key]
-
-
-@pytest.mark.parametrize("name", SCHOOL)
-def test_school_against_a_dense_cleaning(name, data_dir):
-    graph_file, people_file = datasets.dataset_info(name).raw_files
-    people = {int(node): (group, gender) for node, group, gender in _rows(data_dir / people_file.path)}
-    pairs = [
-        (int(row[0]), int(row[1]))
-        for row in _rows(data_dir / graph_file.path)
-        if name != "facebook" or row[2] == "1"
-    ]
-    ids, dense = _dense_cleaning(pairs, lambda node: people[node][1] != "Unknown")
-    data = datasets.load(name, raw=True, data_home=data_dir, download_if_missing=False)
-    assert data.node_names.tolist() == ids
-    np.testing.assert_array_equal(data.adjacency.toarray(), dense)
-    assert list(zip(data.school_class, data.sensitive_features, strict=True)) == [
-        people[node] for node in ids
-    ]
 
 
 def test_diaries_keep_the_longer_report(data_dir):

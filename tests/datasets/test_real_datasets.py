@@ -25,14 +25,7 @@ COUNTS = {
     "lastfm": (
         5576,
         19587,
-        {
-            "country 0": 1073,
-            "country 3": 505,
-            "country 6": 645,
-            "country 10": 1266,
-            "country 14": 558,
-            "country 17": 1529,
-        },
+        {f"country {k}": n for k, n in ((0, 1073), (3, 505), (6, 645), (10, 1266), (14, 558), (17, 1529))},
     ),
     "pokec-n": (67796, 617958, {"18 or younger": 31961, "19-25": 17862, "26-35": 12311, "36 or older": 5662}),
 }
@@ -75,17 +68,17 @@ def test_counts(name, data_dir, monkeypatch):
         assert connected_components(adjacency)[0] == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "share"),
-    [
-        ("diaries", 0.606),
-        ("facebook", 0.568),
-        ("friendship", 0.601),
-        ("drugnet", 0.883),
-        ("nba", 0.724),
-        ("lastfm", 0.919),
-    ],
-)
+SHARES = {
+    "diaries": 0.606,
+    "facebook": 0.568,
+    "friendship": 0.601,
+    "drugnet": 0.883,
+    "nba": 0.724,
+    "lastfm": 0.919,
+}
+
+
+@pytest.mark.parametrize(("name", "share"), SHARES.items())
 def test_share_of_edges_within_groups(name, share, data_dir):
     # Would fail if the groups were in another order than the nodes.
     data = datasets.load(name, data_home=data_dir, download_if_missing=False)

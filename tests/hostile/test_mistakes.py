@@ -1,4 +1,4 @@
-"""More than sixty mistakes that people make, each with one sentence that names it and no option that is not there."""
+"""Fifty mistakes that people make, each with one sentence that names it and no option that is not there."""
 
 import inspect
 import re
@@ -20,40 +20,23 @@ RESULT = eg.cluster(GRAPH, method="random", n_clusters=2, random_state=0)
 TABLE = eg.compare(GRAPH, methods=["random"], n_clusters=2, n_seeds=2)
 
 
-def changed(place, value):
-    matrix = TRIANGLES.copy()
-    matrix[place] = value
-    return matrix
-
-
 # What is called, how, and a word that the message must have.
 MISTAKES = [
     # graphs
     (eg.as_graph, ("nowhere.csv",), {}, "read_graph"),
-    (eg.as_graph, (np.ones((2, 3)),), {}, "square"),
-    (eg.as_graph, (np.ones(3),), {}, "two dimensions"),
-    (eg.as_graph, (None,), {}, "None"),
     (eg.as_graph, (7,), {}, "int"),
-    (eg.as_graph, (np.array([["a", "b"], ["b", "a"]]),), {}, "numbers"),
-    (eg.as_graph, (changed((0, 1), np.nan),), {}, "NaN"),
-    (eg.as_graph, (changed((0, 1), np.inf),), {}, "inf"),
-    (eg.as_graph, (changed((0, 1), -1),), {}, "negative"),
-    (eg.as_graph, (changed((0, 4), 1),), {}, "symmetrize"),
-    (eg.as_graph, (np.zeros((0, 0)),), {}, "empty"),
+    (eg.as_graph, (np.triu(TRIANGLES),), {}, "symmetrize"),
     (eg.read_graph, ("nowhere.csv",), {}, "nowhere.csv"),
     (eg.read_graph, (GRAPH,), {"attribute": "age"}, "age"),
     (eg.knn_graph, (np.ones((5, 2)),), {"n_neighbors": 9}, "n_neighbors"),
-    (eg.knn_graph, (np.ones(5),), {"n_neighbors": 2}, "one row per point"),
     # groups
     (MODEL.fit, (TRIANGLES,), {"sensitive_features": TEAMS[:4]}, "4"),
     (MODEL.fit, (TRIANGLES,), {"sensitive_features": [*TEAMS[:5], None]}, "missing"),
     (MODEL.fit, (TRIANGLES,), {"sensitive_features": np.ones((6, 2, 2))}, "shape"),
     (MODEL.fit, (GRAPH,), {"sensitive_features": "club"}, "club"),
     (eg.Graph, (TRIANGLES, list("aabcde")), {}, "'a'"),
-    (eg.Graph, (TRIANGLES, list("abc")), {}, "3"),
     # estimators
     (eg.FairPartition(0).fit, (GRAPH,), {}, "n_clusters"),
-    (eg.FairPartition("three").fit, (GRAPH,), {}, "n_clusters"),
     (eg.FairPartition(9).fit, (GRAPH,), {}, "9"),
     (eg.FairPartition(2, fairness=2).fit, (GRAPH,), {}, "fairness"),
     (eg.FairPartition(2, notion="colour").fit, (GRAPH,), {}, "notion"),
@@ -65,7 +48,6 @@ MISTAKES = [
     (eg.FairPartition(2, rules={"apart": [("a", "zoe")]}).fit, (GRAPH,), {}, "zoe"),
     (eg.FairPartition(2, rules={"colour": 1}).fit, (GRAPH,), {}, "colour"),
     (eg.FairPartition(2, rules={"apart": [("a", "b", "c")]}).fit, (GRAPH,), {}, "apart"),
-    (eg.NMTF(2, max_iter=-1).fit, (GRAPH,), {}, "max_iter"),
     (eg.IFairNMTF(2, fairness=-1).fit, (GRAPH,), {}, "fairness"),
     (eg.SpectralClustering(99).fit, (GRAPH,), {}, "99"),
     # by name
@@ -82,7 +64,6 @@ MISTAKES = [
     (eg.tradeoff_curve, (GRAPH,), {"n_clusters": 2, "fairness": [2]}, "fairness"),
     (eg.tradeoff_curve, (GRAPH,), {"n_clusters": 2, "n_restarts": 0}, "n_restarts"),
     (CURVE.select, ("elbow",), {}, "elbow"),
-    (CURVE.select, (), {}, "rule"),
     (CURVE.at_least, (2,), {}, "fairness"),
     (CURVE.values, ("colour",), {}, "colour"),
     (CURVE.plot, ("pie",), {}, "pie"),
@@ -92,7 +73,6 @@ MISTAKES = [
     (eg.compare, (GRAPH,), {"n_clusters": 2, "metrics": ["colour"]}, "colour"),
     (TABLE.tests, ("NB",), {"baseline": "magic"}, "magic"),
     (eg.stability, (GRAPH, [1]), {}, "k_range"),
-    (eg.stability, (GRAPH, 3), {}, "k_range"),
     (RESULT.explain, ("zoe",), {}, "zoe"),
     # metrics
     (eg.metrics.modularity_score, (GRAPH, LABELS[:4]), {}, "4"),
