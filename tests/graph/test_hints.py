@@ -3,16 +3,12 @@
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import GraphError, GroupsError, ParameterError
-from equigraph.rules import Rules
+from equigraph.exceptions import GraphError, GroupsError
 from tests.optional import optional
 
 pa = optional("pyarrow")
 pd = optional("pandas")
 pl = optional("polars")
-
-EDGES = pd.DataFrame({"source": ["Anna", "Bela", "Cem"], "target": ["Bela", "Cem", "Dora"]})
-GROUPS = {"Anna": "x", "Bela": "y", "Cem": "x", "Dora": "y"}
 
 
 def numbered(names):
@@ -32,23 +28,16 @@ def numbered(names):
 )
 def test_ids_of_another_type(nodes, keys, hint):
     groups = pd.DataFrame({"name": keys, "group": ["x", "y", "x"]})
-    with pytest.raises(GroupsError, match=hint) as told:
+    with pytest.raises(GroupsError, match=f"name none of the nodes.*{hint}"):
         eg.read_graph(numbered(nodes), groups=groups)
-    assert "name none of the nodes" in str(told.value)
-    assert "unknown=" not in str(told.value)
     with pytest.raises(GroupsError, match=hint.replace("expected", "give")):
         eg.FairPartition(2).fit(numbered(nodes), sensitive_features=pd.Series(["x", "y", "x"], index=keys))
 
 
 def test_a_misspelt_node():
-    wrong = {**GROUPS, "Dorra": "x"}
+    graph = numbered(["Anna", "Bela", "Cem", "Dora"])
     with pytest.raises(GroupsError, match=r"first 'Dorra' \(did you mean 'Dora'\?\): say"):
-        eg.read_graph(EDGES, groups=wrong)
-    graph = eg.read_graph(EDGES, groups=GROUPS)
-    with pytest.raises(ParameterError, match=r"did you mean 'Dora'\?"):
-        eg.metrics.evaluate(graph, {"Anna": 0, "Bela": 0, "Cem": 1, "Dorra": 1})
-    with pytest.raises(ParameterError, match=r"did you mean 'Dora'\?"):
-        Rules(together=[["Anna", "Dorra"]]).check(graph, [0, 0, 1, 1])
+        eg.read_graph(graph, groups={"Anna": "x", "Bela": "y", "Cem": "x", "Dorra": "y"})
 
 
 @pytest.mark.parametrize("name", ["name", None])
