@@ -62,6 +62,7 @@ ONE, TWO, WHOLE, FLOAT = np.ones(1), np.ones(2), np.array([0, 1]), np.array([0.0
         (changed("csr", (2, 2), indices=WHOLE, data=ONE), "2 indices and 1 values"),
         (changed("csr", (2, 2), indices=[0.0], data=ONE, indptr=[0, 1, 1]), "list of whole numbers"),
         (changed("csr", (2, 2), indices=[0, 2], data=TWO, indptr=[0, 1, 2]), r"index 2: .* 0 to 1"),
+        (changed("csr", (1, 1), indices=[0], data=[[1.0]], indptr=[0, 1]), r"values have shape \(1, 1\)"),
         (changed("csr", (3, 3), indices=WHOLE, data=TWO, indptr=[0, 2, 1, 1]), "pointer 2 is 1 after 2"),
         (changed("coo", (2, 2), coords=(FLOAT, WHOLE), data=TWO), "row numbers"),
         (changed("coo", (2, 2), coords=(WHOLE, FLOAT), data=TWO), "column numbers"),

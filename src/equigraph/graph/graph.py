@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from equigraph.graph.groups.attributes import (
     AttributeOptions,
     Attributes,
     Features,
+    checked_weights,
     encode_columns,
     joined_name,
     name_nodes,
@@ -166,7 +167,7 @@ class Graph:
         """
         if attribute_weights is None:
             return self
-        options = self.attribute_options.weighted(attribute_weights)
+        options = replace(self.attribute_options, weights=checked_weights(attribute_weights))
         if self.sensitive_features is not None:
             weights_of(list(self.features), options.weights)
         return self._but(attribute_options=options)

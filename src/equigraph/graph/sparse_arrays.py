@@ -77,6 +77,8 @@ def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
                 f"its blocks have shape {values.shape}", f"blocks that divide a matrix of shape {shape}"
             )
         height, width = height // blocks[0], width // blocks[1]
+    elif values.ndim != 1:
+        raise _damaged(f"its values have shape {values.shape}", "a list")
     last = check_compressed(matrix.indptr, matrix.indices, len(values), (height, width), shape)
     index = index_type(last, max(shape))
     indptr, indices = (np.asarray(part).astype(index, copy=False) for part in (matrix.indptr, matrix.indices))

@@ -42,10 +42,6 @@ class AttributeOptions:
         """Return the weight of an attribute."""
         return float(self.weights.get(name, 1.0))
 
-    def weighted(self, weights: Mapping[Any, float] | None) -> AttributeOptions:
-        """Return the same with other weights where some are given."""
-        return self if weights is None else replace(self, weights=checked_weights(weights))
-
 
 def checked_weights(weights: Any) -> dict[str, float]:
     """Return weights by name."""
