@@ -20,20 +20,10 @@ def main():
     parser.add_argument("--keep", type=Path, default=None, help="folder for the files of the findings")
     options = parser.parse_args()
     seed = int(time.time()) if options.seed is None else options.seed
-    tally = fuzz(
-        options.seconds,
-        seed,
-        options.readers.split(","),
-        batch=options.batch,
-        most=options.files,
-        keep=options.keep,
-    )
-    lines = [
-        *map(str, tally.findings),
-        tally.summary(),
-        f"seed {seed}: {tally.n_cases:,} files, {len(tally.findings)} findings",
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
+    limits = {"batch": options.batch, "most": options.files, "keep": options.keep}
+    tally = fuzz(options.seconds, seed, options.readers.split(","), **limits)
+    last = f"seed {seed}: {tally.n_cases:,} files, {len(tally.findings)} findings"
+    sys.stdout.write("\n".join([*map(str, tally.findings), tally.summary(), last]) + "\n")
     return 1 if tally.findings else 0
 
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.fuzz.child import case_files
 from tests.fuzz.seeds import READERS
@@ -24,8 +25,7 @@ ROOT = Path(__file__).parents[2]
 WRONG = ("several lines", "foreign exception", "readers differ")
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A case that went wrong."""
 
     what: str
@@ -35,9 +35,8 @@ class Finding:
     text: str
 
     def __str__(self):
-        return f"{self.what}: {self.reader} {self.number} of seed {self.seed}\n    " + self.text.replace(
-            "\n", "\n    "
-        )
+        text = self.text.replace("\n", "\n    ")
+        return f"{self.what}: {self.reader} {self.number} of seed {self.seed}\n    {text}"
 
 
 @dataclass
@@ -55,28 +54,14 @@ class Tally:
     def summary(self):
         """Return one line per reader."""
         lines = []
-        for reader in dict.fromkeys(name.partition("/")[0] for name, _ in self.counts):
-            of = Counter()
-            for (name, word), number in self.counts.items():
-                of[word] += number if name.partition("/")[0] == reader else 0
-            of = +of
-            lines.append(
-                f"{reader:8} {sum(of.values()):7,} files: "
-                + ", ".join(f"{n:,} {w}" for w, n in sorted(of.items()))
-            )
+        for reader in dict.fromkeys(name for name, _ in self.counts):
+            of = {word: number for (name, word), number in sorted(self.counts.items()) if name == reader}
+            words = ", ".join(f"{number:,} {word}" for word, number in of.items())
+            lines.append(f"{reader:8} {sum(of.values()):7,} files: {words}")
         return "\n".join(lines)
 
 
-def fuzz(
-    seconds,
-    seed,
-    readers=None,
-    *,
-    batch=100,
-    least=0,
-    most=float("inf"),
-    keep=None,
-):
+def fuzz(seconds, seed, readers=None, *, batch=100, least=0, most=float("inf"), keep=None):
     """Run batches until the time is over, or all files were read.
 
     Parameters
@@ -157,20 +142,19 @@ def _after(running, first):
 
 def _judge(tally, words, seed):
     _, reader, number, word, text, taken, peak = words
-    tally.counts[reader, word] += 1
-    if word in WRONG:
-        tally.findings.append(Finding(word, reader, seed, number, text))
-    if taken > MOST_SECONDS:
-        tally.findings.append(Finding("slow", reader, seed, number, f"{taken:.1f} s; {word} {text}"))
-    if peak > MOST_BYTES:
-        tally.findings.append(
-            Finding("memory", reader, seed, number, f"{peak / 2**20:.0f} MB; {word} {text}")
-        )
+    tally.counts[reader.partition("/")[0], word] += 1
+    for is_wrong, what, said in (
+        (word in WRONG, word, text),
+        (taken > MOST_SECONDS, "slow", f"{taken:.1f} s; {word} {text}"),
+        (peak > MOST_BYTES, "memory", f"{peak / 2**20:.0f} MB; {word} {text}"),
+    ):
+        if is_wrong:
+            tally.findings.append(Finding(what, reader, seed, number, said))
 
 
 def _note(tally, what, running, seed, text):
     _, reader, number = running or ("", "start of the process", 0)
-    tally.counts[reader, what] += 1
+    tally.counts[reader.partition("/")[0], what] += 1
     tally.findings.append(Finding(what, reader, seed, number, text))
 
 
