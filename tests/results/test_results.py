@@ -208,7 +208,7 @@ def test_the_graph_is_validated_encoded_and_hashed_once(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    counted(validate, "_check_symmetric")
+    counted(validate, "is_symmetric")
     counted(encode, "make_groups")
     counted(of_graph, "hash_features")
     data = eg.datasets.make_classroom()
@@ -220,4 +220,4 @@ def test_the_graph_is_validated_encoded_and_hashed_once(monkeypatch):
     found.explain(0, graph=graph)
     eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=2)
     eg.tradeoff_curve(graph, n_clusters=3, estimator=eg.FairLouvain(), fairness=[0, 1], random_state=0)
-    assert sorted(calls) == ["_check_symmetric", "hash_features", "make_groups"]
+    assert sorted(calls) == ["hash_features", "is_symmetric", "make_groups"]
