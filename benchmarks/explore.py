@@ -54,7 +54,7 @@ def board_file(n_people: int, folder: Path) -> Path:
 
     people = classroom(n_people, max(2, n_people // 24))
     step = first_step(people, max(2, n_people // 24))
-    step = with_labels(step, first_labels(people, step, lambda progress: None)["labels"], "first")
+    step = with_labels(step, first_labels(step, lambda progress: None)["labels"], "first")
     for payload in (
         {"do": "apart", "who": 0, "other": 1},
         {"do": "together", "who": 2, "other": 3},
@@ -62,9 +62,9 @@ def board_file(n_people: int, folder: Path) -> Path:
         {"do": "add-rule", "rule": {"shares": {"gender": 0.1}}},
         {"do": "add-rule", "rule": {"not_alone": {"house": 2}}},
     ):
-        step = act(people, step, payload)
+        step = act(step, payload)
     path = folder / "people.board.json"
-    WRITERS["board.json"](people, step, path)
+    WRITERS["board.json"](step, path, "en")
     return path
 
 

@@ -200,8 +200,8 @@ def test_blank_cells_that_rules_speak_of_are_no_group():
         assert found.count("f") == 2
         assert found.count("m") != 1
     people = BoardPeople.of_roster(roster, "nine")
-    step = Step(division.labels, ("1", "2"), rules.items)
-    assert not any(rule["broken"] for rule in rule_states(people, step))
+    step = Step(people, division.labels, ("1", "2"), rules.items)
+    assert not any(rule["broken"] for rule in rule_states(step))
 
 
 def test_which_wishes_count():

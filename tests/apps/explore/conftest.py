@@ -101,5 +101,5 @@ def served(room, labelled, boards):
     """A server for all tests that change nothing that others rely on."""
     from equigraph.apps.explore.session import Session
 
-    with running_server(Session(room, labelled)) as running:
+    with running_server(Session(labelled)) as running:
         yield running

@@ -35,7 +35,7 @@ def _process(folder, *arguments):
 
 def test_a_board_survives_that_its_server_is_killed(room, labelled, tmp_path):
     saved = tmp_path / "room.board.json"
-    WRITERS["board.json"](room, labelled, saved)
+    WRITERS["board.json"](labelled, saved, "en")
     with _process(tmp_path / "kept", str(saved)) as (process, running):
         ask(running, "/api/act", {"do": "move", "who": 0, "to": 2})
         _, left = ask(running, "/api/act", {"do": "lock", "who": 5})
@@ -56,7 +56,7 @@ def _run(*arguments):
 
 def test_a_saved_board_is_printed(room, labelled, tmp_path):
     saved = tmp_path / "room.board.json"
-    WRITERS["board.json"](room, labelled, saved)
+    WRITERS["board.json"](labelled, saved, "en")
     found = _run(str(saved), "--print")
     assert found.exit_code == 0
     lines = [line.split("\t") for line in found.output.splitlines()]

@@ -24,7 +24,7 @@ def reader(room, labelled):
     from dataclasses import replace
 
     bare = replace(room, attributes={})
-    with running_server(Session(bare, replace(labelled, attributes=()), keep=False)) as running:
+    with running_server(Session(replace(labelled, people=bare, attributes=()), keep=False)) as running:
         yield running
 
 
@@ -219,8 +219,8 @@ def test_html_is_shown_and_not_run_and_another_file_opens(browser, room, labelle
     names = tuple(f"{nasty}{i}" for i in range(30))
     values = {nasty: tuple(np.where(np.arange(30) % 2, nasty, "x").tolist())}
     people = replace(room, names=names, attributes=values, title=nasty)
-    step = replace(labelled, clusters=(nasty, "b", "c"), attributes=(nasty,))
-    with running_server(Session(people, step, keep=False)) as running:
+    step = replace(labelled, people=people, clusters=(nasty, "b", "c"), attributes=(nasty,))
+    with running_server(Session(step, keep=False)) as running:
         page = browser.new_page()
         page.goto(running.link)
         page.wait_for_selector(".card")

@@ -51,10 +51,10 @@ def test_a_task_that_waits_ends_with_the_server():
 def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, monkeypatch):
     from equigraph.apps.explore import files, tasks
 
-    def write(people, step, path, language):
+    def write(step, path, language):
         path.write_bytes(b"x")
         with private_folder(path.parent.parent, "equigraph-explore-"):  # as a server does when it starts
             assert path.exists()
 
     monkeypatch.setitem(files.WRITERS, "board.json", write)
-    assert tasks.download(room, labelled, "board.json", lambda progress: None) == b"x"
+    assert tasks.download(labelled, "board.json", lambda progress: None) == b"x"

@@ -24,7 +24,7 @@ _WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 @pytest.fixture(scope="module")
 def server(room, labelled):
-    with running_server(Session(room, labelled)) as running:
+    with running_server(Session(labelled)) as running:
         yield running
 
 

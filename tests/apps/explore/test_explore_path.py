@@ -11,7 +11,7 @@ import pytest
 
 from equigraph.apps.classes import load_division
 from equigraph.apps.explore.steps import board_of_division
-from equigraph.apps.explore.uploads import OfferedSheet, inspect
+from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
 from tests.apps.explore.conftest import ask, running_server
 
 pytest.importorskip("playwright.sync_api")
@@ -34,8 +34,8 @@ def _sheet(folder):
     stream = io.StringIO()
     csv.writer(stream).writerows(rows)
     path.write_text(stream.getvalue(), encoding="utf-8")
-    options = {"columns": {"Notes": "none"}}
-    return OfferedSheet(path, inspect(str(path), path.name, None, options), options, number=3)
+    upload = Upload(str(path), path.name, {"columns": {"Notes": "none"}})
+    return OfferedSheet(upload, inspect(upload), number=3)
 
 
 def _state(server):
@@ -80,9 +80,9 @@ def test_from_a_messy_sheet_to_lists(browser, tmp_path):
     division = load_division(tmp_path / "out")
     assert division.labels.tolist() == labels
     assert division.roster.attributes["Points"][0] == "50"  # a number, and not the range it is in
-    people, step = board_of_division(division, "out")
+    step = board_of_division(division, "out")
     assert len(step.locked) == 1
-    assert people.rules[0].keyword == "together"
+    assert step.people.rules[0].keyword == "together"
 
 
 def _confirm(page):

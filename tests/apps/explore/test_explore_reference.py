@@ -16,7 +16,7 @@ from equigraph.apps.explore.tasks import TASKS
 from tests.apps.explore.conftest import ask
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "explore-api.md").read_text(encoding="utf-8")
-OF_THE_SESSION = {"point", "alternative", "arrival", "leaver", "undo", "redo", "goto"}
+OF_THE_SESSION = {"point", "alternative", "undo", "redo", "goto"}
 NOT_ASKED_FOR = {"first", "layout", "download", "inspect", "read", "preview"}
 
 
@@ -40,7 +40,7 @@ def named(heading):
 
 
 def test_every_request_is_listed(room, labelled, tmp_path):
-    routes = Explorer(Session(room, labelled, keep=False), tmp_path, "token", 1).routes()
+    routes = Explorer(Session(labelled, keep=False), tmp_path, "token", 1).routes()
     served = [
         f"{method} {re.sub(r':int', '', route.path)}"
         for route in routes
@@ -50,19 +50,19 @@ def test_every_request_is_listed(room, labelled, tmp_path):
 
 
 def test_every_field_is_listed(room, labelled):
-    session = Session(room, labelled, keep=False)
+    session = Session(labelled, keep=False)
     board = session.board()
     assert listed("The board") == list(board)
     assert listed("The state") == list(board["state"])
     assert set(board["state"]["scores"]) | {"points", "here", "current"} <= named("The state")
-    assert {"kind", "people", "says", "broken"} <= set(rule_states(room, labelled)[0]) & named("The state")
-    assert listed("Why") == list(reasons(room, labelled, 0)["options"][0])
+    assert {"kind", "people", "says", "broken"} <= set(rule_states(labelled)[0]) & named("The state")
+    assert listed("Why") == list(reasons(labelled, 0)["options"][0])
     assert set(Job(1, "curve").facts()) <= named("Jobs")
 
 
 def test_the_picture(room, labelled):
     text = section("The picture")
-    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(drawn_graph(room, labelled))
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(drawn_graph(labelled))
 
 
 def test_actions_jobs_files_and_examples_are_listed():

@@ -114,7 +114,7 @@ def test_uploads_are_gone_when_the_server_is(room, labelled):
         return set(Path(tempfile.gettempdir()).glob("equigraph-explore-*"))
 
     before = folders()
-    with running_server(Session(room, labelled, keep=False)) as running:
+    with running_server(Session(labelled, keep=False)) as running:
         (made,) = folders() - before
         text = "Name,Gender\nAda,f\nBen,m\n"
         status, seen = ask(running, "/api/upload?name=../../class.csv", method="PUT", body=text.encode())

@@ -87,11 +87,11 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.explore.people import BoardPeople
-    from equigraph.apps.explore.uploads import OfferedSheet, inspect
+    from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
 
     options = {**sheet_settings(settings), "bins": attribute_bins(settings["bins"])}
-    seen = inspect(str(path), path.name, None, options)
-    sheet = OfferedSheet(path, seen, options, settings["n_clusters"], settings["attribute"])
+    upload = Upload(str(path), path.name, options, attribute=settings["attribute"])
+    sheet = OfferedSheet(upload, inspect(upload), settings["n_clusters"])
     try:
         people = BoardPeople.of_roster(read_roster(path, **options), path.name)
     except RosterError:
@@ -141,7 +141,8 @@ def _read(source: str | None, settings: Settings) -> tuple[Any, Any]:
     if path.suffix.lower() == ".json":
         return read_board(path)
     if path.is_dir():
-        return board_of_division(load_edited(path), path.name)
+        step = board_of_division(load_edited(path), path.name)
+        return step.people, step
     return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name), None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -23,8 +22,8 @@ from equigraph.apps.explore.jobs import Job, Jobs, Worker
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
 from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import GROUP, Step, first_step, with_labels
-from equigraph.apps.explore.uploads import OfferedSheet, ReadRequest, Uploads
+from equigraph.apps.explore.steps import GROUP, Step, first_step
+from equigraph.apps.explore.uploads import OfferedSheet, Upload, Uploads
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
 _MOST_JSON = 1 << 20
@@ -63,9 +62,8 @@ class Explorer:
         # The sheet that the command was given, until the page has confirmed what was understood of it.
         self._offered: dict[str, Any] | None = None
         if isinstance(opened, OfferedSheet):
-            upload = self.uploads.borrow(opened.path, opened.options)
-            given = {"number": opened.number, "attribute": opened.attribute}
-            self._offered = {"key": upload.key, **opened.seen, **given}
+            given = {"number": opened.number, "attribute": opened.upload.attribute}
+            self._offered = {"key": self.uploads.keep(opened.upload), **opened.seen, **given}
 
     @property
     def session(self) -> Session:
@@ -105,8 +103,7 @@ class Explorer:
 
     async def act(self, request: Request) -> Response:
         """Do something to the board."""
-        payload = await _payload(request)
-        session = self.session
+        payload, session = await _payload(request), self.session
         answer = await _json(session.act, payload)
         self._publish(session)
         if session.people.n_people <= _EAGER:
@@ -117,58 +114,43 @@ class Explorer:
         if session is self._session:
             self.jobs.publish("state", {"revision": session.revision})
 
-    def _renew(self, session: Session) -> None:
-        """Start what finds costs and curve, where that was not done for the rules as they are."""
-        if session is self._session and session.has_labels:
-            eager = session.people.n_people <= _EAGER
-            kinds = [*(["price"] if eager else []), *(["curve"] if session.step.attributes else [])]
-            for kind in kinds:
-                if session.asked.get(kind) != session.question:
-                    self._start(session, kind)
-
-    def _start(self, session: Session, kind: str) -> Job:
-        """Start a job about the board as it is."""
-        question, step = session.question, session.step
-        session.asked[kind] = question
-
-        def take(found: Any) -> None:
-            if kind == "repair":
-                session.labels_found(step, with_labels(step, found, kind))
-            else:
-                session.take(kind, question, found)
-
-        return self._start_for(session, kind, step, take)
-
-    def _start_for(self, session: Session, kind: str, step: Step, take: Callable[[Any], None]) -> Job:
-        """Start a job; what it finds is taken by the board that asked, and told if that is still open."""
-        loop = asyncio.get_running_loop()
-
-        def done(found: Any) -> None:
-            take(found)
-            loop.call_soon_threadsafe(self._publish, session)
-
-        return self.jobs.start(kind, {"people": session.people, "step": step}, done)
-
     def begin(self) -> None:
         """Find the first labels of a board that has none, and then its costs and its curve."""
         if self._session is None:
             return
-        if self.session.has_labels:
+        if self.session.step.has_labels:
             self._renew(self.session)
         else:
-            self._make(self.session, self.session.step)
+            self._start(self.session, "first")
 
-    def _make(self, session: Session, step: Step, changes: Iterable[dict[str, Any]] = ()) -> Job:
-        """Find labels for a step that has none yet, then costs and curve; until then the board is as it was."""
-        loop, basis = asyncio.get_running_loop(), session.step
+    def _renew(self, session: Session) -> None:
+        """Start what finds costs and curve, where that was not done for the rules as they are."""
+        if session is self._session:
+            eager = session.people.n_people <= _EAGER
+            kinds = [*(["price"] if eager else []), *(["curve"] if session.step.attributes else [])]
+            for kind in kinds:
+                if session.asked.get(kind) != session.step.question:
+                    self._start(session, kind)
 
-        def take(found: Any) -> None:
-            what = "first" if step is basis else step.what
-            labelled = with_labels(replace(step, rules=found["rules"]), found["labels"], what)
-            session.labels_found(basis, labelled, [*changes, *session.given_up(found["given_up"])])
-            loop.call_soon_threadsafe(self._renew, session)
+    def _start(
+        self,
+        session: Session,
+        kind: str,
+        step: Step | None = None,
+        changes: Iterable[dict[str, Any]] = (),
+    ) -> Job:
+        """Start a job about a step, by default the one that is shown; the board that asked takes what it finds."""
+        basis = session.step
+        step = step or basis
+        session.asked[kind] = step.question
 
-        return self._start_for(session, "first", step, take)
+        async def done(found: Any) -> None:
+            await run_in_threadpool(session.take, kind, basis, step, found, changes)
+            self._publish(session)
+            if kind == "first":
+                self._renew(session)
+
+        return self.jobs.start(kind, {"step": step}, done)
 
     async def why(self, request: Request) -> Response:
         """Return why somebody is where she is."""
@@ -177,10 +159,9 @@ class Explorer:
 
     async def number(self, request: Request) -> Response:
         """Ask for another number of clusters."""
-        payload = await _payload(request)
-        session = self.session
+        payload, session = await _payload(request), self.session
         step, changes = await run_in_threadpool(session.number, payload.get("number"), _word(payload))
-        self._make(session, step, changes)
+        self._start(session, "first", step, changes)
         return await _json(session.state)
 
     # Jobs
@@ -189,13 +170,12 @@ class Explorer:
         """Start a job."""
         kind = str((await _payload(request)).get("kind"))
         session = self.session
-        if not session.has_labels:
+        if not session.step.has_labels:
             if kind != "first" or self.jobs.running(kind):
                 raise BoardError("busy")
-            return JSONResponse(self._make(session, session.step).facts())  # it was cancelled, or failed
-        if kind not in ("repair", "alternatives", "price", "curve"):
+        elif kind not in ("repair", "alternatives", "price", "curve"):
             raise ParameterError(f"There is no job {kind[:40]!r}.")
-        if kind == "curve" and not session.step.attributes:
+        elif kind == "curve" and not session.step.attributes:
             raise ParameterError("There is no attribute to spread evenly, so there is no curve.")
         return JSONResponse(self._start(session, kind).facts())
 
@@ -211,23 +191,22 @@ class Explorer:
 
     async def graph(self, request: Request) -> Response:
         """Return where to draw everybody."""
-        session = self.session
+        session, step = self.session, self.session.step
         drawn = session.found("layout")
         if drawn is None:
-            question, payload = session.question, {"people": session.people, "step": session.step}
-            drawn = await self.jobs.run("layout", payload)
-            session.take("layout", question, drawn)
+            drawn = await self.jobs.run("layout", {"step": step})
+            session.take("layout", step, step, drawn)
         return JSONResponse(drawn)
 
     async def download(self, request: Request) -> Response:
         """Return a file of the board."""
         kind = request.path_params["kind"]
-        session = self.session
-        if kind not in WRITERS or not session.has_labels:
+        step = self.session.step
+        if kind not in WRITERS or not step.has_labels:
             return PlainTextResponse("There is no such file.", 404)
-        given = {"people": session.people, "step": session.step, "kind": kind}
-        payload = {**given, "language": _language(request)}
-        content = await self.jobs.run("download", payload)
+        content = await self.jobs.run(
+            "download", {"step": step, "kind": kind, "language": _language(request)}
+        )
         # Whatever is in the file, a browser saves it and runs nothing.
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
         if request.query_params.get("show") == "1" and kind in ("graph.png", "graph.svg"):
@@ -236,14 +215,13 @@ class Explorer:
 
     async def upload(self, request: Request) -> Response:
         """Take a file, and return its first rows."""
-        upload = await self.uploads.take(request.query_params.get("name", ""), request.stream())
+        key = await self.uploads.take(request.query_params.get("name", ""), request.stream())
+        upload = replace(self.uploads.get(key), language=_language(request))
         try:
-            asked = {"path": str(upload.path), "name": upload.name, "language": _language(request)}
-            seen = await self.jobs.run("inspect", asked)
+            return JSONResponse({"key": key, **await self.jobs.run("inspect", {"upload": upload})})
         except EquigraphError:
-            self.uploads.drop(upload.key)
+            self.uploads.drop(key)
             raise
-        return JSONResponse({"key": upload.key, **seen})
 
     async def open(self, request: Request) -> Response:
         """Open another board: an upload, an example, or one that is stored."""
@@ -254,9 +232,10 @@ class Explorer:
                 raise ParameterError("There is no such example.")
             people = await run_in_threadpool(EXAMPLES[payload["example"]])
         elif "stored" in payload:
-            people, step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
+            step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
+            people = step.people
         else:
-            people, step = await self.jobs.run("read", {"request": self._asked(payload, _language(request))})
+            people, step = await self.jobs.run("read", {"upload": self._upload(payload, request)})
         attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
         fresh = payload.get("fresh") is True
         self.jobs.cancel_all()
@@ -277,38 +256,31 @@ class Explorer:
     async def preview(self, request: Request) -> Response:
         """Return what is understood of a file that was sent, before a board is made of it."""
         payload = await _payload(request)
-        asked = {
-            "request": self._asked(payload, _language(request)),
-            "number": _given(payload, "number", int),
-        }
+        asked = {"upload": self._upload(payload, request), "number": _given(payload, "number", int)}
         return JSONResponse(await self.jobs.run("preview", asked))
 
-    def _asked(self, payload: dict[str, Any], language: str) -> ReadRequest:
-        """Return how to read a file that was sent, checked."""
+    def _upload(self, payload: dict[str, Any], request: Request) -> Upload:
+        """Return a file that was sent and how to read it, checked."""
         upload = self.uploads.get(payload.get("upload"))
-        people = self.uploads.get(payload["people"]) if payload.get("people") else None
         kind = payload.get("kind", "people")
         if kind not in ("people", "links", "board"):
             raise ParameterError("A file holds people, links or a board.")
         columns, names = payload.get("columns") or {}, payload.get("names") or {}
         if not (isinstance(columns, dict) and isinstance(names, dict)):
             raise ParameterError("Columns and names are given by what they are.")
-        known = upload.options.get("columns") or {}
+        options = dict(upload.options)
+        known = options.get("columns") or {}
         if columns and self._offered is not None:  # the page names all columns of the sheet by their letters
             here = {one[key] for one in self._offered["columns"] for key in ("header", "letter")}
             known = {name: role for name, role in known.items() if name not in here}
-        return ReadRequest(
-            str(upload.path),
-            upload.name,
-            kind,
-            {
-                **upload.options,
-                "columns": {**known, **columns},
-                "names": {**(upload.options.get("names") or {}), **names},
-            },
-            None if people is None else (str(people.path), people.name),
-            _given(payload, "attribute", str),
-            language,
+        options |= {"columns": {**known, **columns}, "names": {**(options.get("names") or {}), **names}}
+        return replace(
+            upload,
+            options=options,
+            kind=kind,
+            people=self.uploads.get(payload["people"]) if payload.get("people") else None,
+            attribute=_given(payload, "attribute", str),
+            language=_language(request),
         )
 
     async def stored(self, request: Request) -> Response:
@@ -355,12 +327,12 @@ def open_session(
 ) -> Session:
     """Return a session: with the state that is given, else the one that was stored, else a new one."""
     if step is not None:
-        return Session(people, step)
+        return Session(step)
     asked_anew = fresh or number is not None or attribute is not None
     found = None if asked_anew else persistence.stored_step(people)
     if found is not None:
-        return Session(people, found, restored=True)
-    return Session(people, first_step(people, number, attribute, word))
+        return Session(found, restored=True)
+    return Session(first_step(people, number, attribute, word))
 
 
 def make_app(explorer: Explorer) -> Starlette:

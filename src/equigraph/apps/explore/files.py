@@ -8,6 +8,7 @@ import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ from scipy import sparse
 
 from equigraph.apps.classes import ClassLists, save_division
 from equigraph.apps.classes.costs import with_costs
-from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.persistence import board_to_json
-from equigraph.apps.explore.steps import Step, division_of_board
+from equigraph.apps.explore.steps import Step
 
 MAX_DRAWN_NODES, MAX_DRAWN_LINKS = 20_000, 100_000
 _PYTHON = '''"""Give the labels of the board again, and its scores."""
@@ -30,8 +30,7 @@ from equigraph.apps.explore import read_board
 # Save the board beside this file as {name} first.
 people, step = read_board({python})
 labels = step.labels  # in the order of people.names
-graph = people.grouped(step.attributes[0] if step.attributes else None)
-print(eg.metrics.evaluate(graph, labels))
+print(eg.metrics.evaluate(step.graph, labels))
 '''
 _SHELL = """#!/bin/sh
 # Save the board here as {name} first.
@@ -39,86 +38,76 @@ equigraph explore {shell} --print
 """
 
 
-def class_lists(people: BoardPeople, step: Step, language: str, *, costs: bool = False) -> ClassLists:
-    """Return the lists of a board, as `equigraph classes` writes them; perhaps with what its rules cost."""
-    division = division_of_board(people, step)
-    return replace((with_costs(division) if costs else division).lists_in(language), title=people.title)
-
-
-def _report(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
-    if people.directed:  # in words of people, as `equigraph report` does it of classes
-        class_lists(people, step, language, costs=True).to_html(path)
-        return
-    from equigraph.results.cluster import result_of_labels
-
-    graph = people.grouped(step.attributes[0] if step.attributes else None)
-    result = result_of_labels(graph, step.labels, "board")
-    replace(result, source={"edges": people.title}).report(path, graph=graph, baseline=False)
-
-
-def _classes(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
+def _division(step: Step, path: Path, language: str) -> None:
     """Write the folder that `equigraph classes` writes, packed."""
     folder = path.with_suffix("")
-    save_division(division_of_board(people, step), folder, title=people.title, language=language)
+    save_division(step.division, folder, title=step.people.title, language=language)
     shutil.make_archive(str(folder), "zip", folder)
 
 
-def _picture(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
+def _lists(step: Step, language: str) -> ClassLists:
+    """Return the lists of a board, as `equigraph classes` writes them."""
+    return replace(step.division.lists_in(language), title=step.people.title)
+
+
+def _report(step: Step, path: Path, language: str) -> None:
+    """Write the report: in words of people, as `equigraph report` does it of classes, or of a graph."""
+    people = step.people
+    if people.directed:
+        replace(with_costs(step.division).lists_in(language), title=people.title).to_html(path)
+        return
+    from equigraph.results.cluster import result_of_labels
+
+    result = result_of_labels(step.graph, step.labels, "board")
+    replace(result, source={"edges": people.title}).report(path, graph=step.graph, baseline=False)
+
+
+def _picture(step: Step, path: Path, language: str) -> None:
     from equigraph.apps.report.figures import MAX_DRAWN_NODES as MOST
     from equigraph.plotting import ClusterGraphDisplay, GraphDisplay
 
-    graph = people.grouped(step.attributes[0] if step.attributes else None)
-    make = GraphDisplay if people.n_people <= MOST else ClusterGraphDisplay
-    make(graph, step.labels).plot(title=people.title).save(path)
+    make = GraphDisplay if step.people.n_people <= MOST else ClusterGraphDisplay
+    make(step.graph, step.labels).plot(title=step.people.title).save(path)
 
 
-def _board(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
-    path.write_text(json.dumps(board_to_json(people, step), ensure_ascii=False), encoding="utf-8")
+def _board(step: Step, path: Path, language: str) -> None:
+    path.write_text(json.dumps(board_to_json(step), ensure_ascii=False), encoding="utf-8")
 
 
-def _lines(template: str) -> Callable[..., None]:
-    """Return what writes lines that give the same labels, from the saved board beside them."""
-
-    def write(people: BoardPeople, step: Step, path: Path, language: str = "en") -> None:
-        saved = _saved(people)
-        text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
-        path.write_text(text, encoding="utf-8", newline="\n")
-
-    return write
+def _lines(template: str, step: Step, path: Path, language: str) -> None:
+    """Write lines that give the same labels, from the board beside them under the name by which the page saves it."""
+    stem = re.sub(r"[\W_]+", "-", re.sub(r"\.[^.]*$", "", step.people.title))
+    saved = f"{stem or 'board'}-board.json"
+    text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _saved(people: BoardPeople) -> str:
-    """Return the name under which the page saves the board."""
-    title = re.sub(r"\.[^.]*$", "", people.title)
-    stem = re.sub(r"[\W_]+", "-", title) or "board"
-    return f"{stem}-board.json"
-
-
-# Each takes the people, the step, the path and the language of the page.
-WRITERS: dict[str, Callable[..., None]] = {
-    "lists.xlsx": lambda people, step, path, language="en": class_lists(people, step, language).to_xlsx(path),
-    "lists.csv": lambda people, step, path, language="en": class_lists(people, step, language).to_csv(
+# Each takes the step, the path and the language of the page.
+WRITERS: dict[str, Callable[[Step, Path, str], object]] = {
+    "lists.xlsx": lambda step, path, language: _lists(step, language).to_xlsx(path),
+    "lists.csv": lambda step, path, language: _lists(step, language).to_csv(
         path, excel=";" if language == "de" else ","
     ),
-    "lists.html": lambda people, step, path, language="en": class_lists(people, step, language).to_html(path),
-    "door.html": lambda people, step, path, language="en": class_lists(people, step, language).to_html(
+    "lists.html": lambda step, path, language: _lists(step, language).to_html(path),
+    "door.html": lambda step, path, language: _lists(step, language).to_html(
         path, attributes=(), friends=False
     ),
-    "classes.zip": _classes,
+    "classes.zip": _division,
     "report.html": _report,
     "graph.png": _picture,
     "graph.svg": _picture,
     "board.json": _board,
-    "again.py": _lines(_PYTHON),
-    "again.sh": _lines(_SHELL),
+    "again.py": partial(_lines, _PYTHON),
+    "again.sh": partial(_lines, _SHELL),
 }
 
 
-def drawn_graph(people: BoardPeople, step: Step) -> dict[str, Any]:
+def drawn_graph(step: Step) -> dict[str, Any]:
     """Return positions and links for the page; above its limits, those of the clusters."""
     from equigraph.graph.groups.sums import indicator
     from equigraph.plotting import spring_layout
 
+    people = step.people
     kind, adjacency, options = "people", people.adjacency, {"labels": step.labels}
     if people.n_people > MAX_DRAWN_NODES or adjacency.nnz // 2 > MAX_DRAWN_LINKS:
         members = indicator(step.labels, step.n_clusters)

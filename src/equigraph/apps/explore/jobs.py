@@ -8,7 +8,7 @@ import json
 import multiprocessing
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -81,7 +81,7 @@ class Jobs:
             worker.run, kind, payload, seconds=seconds, cancelled=job.cancelled, notify=notify
         )
 
-    def start(self, kind: str, payload: Payload, done: Callable[[Any], None]) -> Job:
+    def start(self, kind: str, payload: Payload, done: Callable[[Any], Awaitable[None]]) -> Job:
         """Start a job; one of the same kind that still runs is cancelled. `done` takes what it finds."""
         for other in self.running(kind):
             other.cancelled.set()
@@ -95,12 +95,12 @@ class Jobs:
         self.publish("job", job.facts())
         return job
 
-    async def _follow(self, job: Job, payload: Payload, done: Callable[[Any], None]) -> None:
+    async def _follow(self, job: Job, payload: Payload, done: Callable[[Any], Awaitable[None]]) -> None:
         try:
             found = await self.run(job.kind, payload, job)
             if job.cancelled.is_set():
                 raise Cancelled
-            await asyncio.to_thread(done, found)
+            await done(found)
             job.status = "done"
         except Cancelled:
             job.status = "cancelled"

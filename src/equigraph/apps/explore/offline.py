@@ -62,18 +62,18 @@ def content_of(found: finding.Findings) -> dict[str, Any]:
     k = max(int(labels.max()) + 1 for labels in labelings)
     if k < 2:
         raise ParameterError("There is one cluster only, so there is nothing to explore.")
-    step = Step(labelings[here], names_for((), k), attributes=tuple(people.attributes))
-    judged = [scores(people, replace(step, labels=labels)) for labels in labelings]
-    session = Session(people, step, keep=False)
+    step = Step(people, labelings[here], names_for((), k), attributes=tuple(people.attributes))
+    judged = [scores(replace(step, labels=labels)) for labels in labelings]
+    session = Session(step, keep=False)
     if step.attributes:
         points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
-        session.take("curve", session.question, points)
+        session.take("curve", step, step, points)
         session.revision = 0
     board = session.board()
     state = board.pop("state")
     board["mark"] = state["mark"] = ""
     del board["wishes"]
-    drawn = drawn_graph(people, step) if people.adjacency.nnz else None
+    drawn = drawn_graph(step) if people.adjacency.nnz else None
     if drawn is not None and drawn["kind"] == "people":
         drawn["links"] = None  # those of the board
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
+from equigraph.apps.classes.division import sheet_rules
 from equigraph.apps.classes.messages import Note
 from equigraph.apps.classes.roster import Roster, read_roster
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
 from equigraph.graph.names import texts
-from equigraph.rules import Apart, Facts, Fixed, Rule, Together
+from equigraph.rules import Facts, Rule
 
 # What the page shows of those whose cell is blank; they have no group.
 BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)
@@ -74,17 +75,12 @@ class BoardPeople:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that came with the people."""
-        return () if self.sheet is None else sheet_rules(self.sheet, self.clusters)
+        return () if self.sheet is None else sheet_rules(self.sheet, self.clusters).items
 
     @cached_property
     def wishes(self) -> sparse.csr_array:
-        """Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction."""
-        graph, shape = self.adjacency, self.adjacency.shape
-        if self.sheet is None:
-            return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=shape)
-        place = {name: i for i, name in enumerate(self.names)}
-        ends = np.array([(place[one], place[other]) for one, other in self.sheet.friends], dtype=np.intp)
-        return sparse.csr_array((np.ones(len(ends)), ends.reshape(-1, 2).T), shape=shape)
+        """Who wishes to be with whom, row by row; only where there is an entry counts."""
+        return self.adjacency if self.sheet is None else self.sheet.wish_matrix()
 
     @cached_property
     def roster(self) -> Roster:
@@ -99,55 +95,18 @@ class BoardPeople:
             source=self.title,
         )
 
-    def with_person(
-        self, name: str, values: Mapping[str, str], friends: Sequence[int], sheet: Roster
-    ) -> BoardPeople:
-        """Return the people with one more at the end.
-
-        Parameters
-        ----------
-        name : str
-            Who is new.
-        values : mapping of str to str
-            Values of attributes; the others are blank.
-        friends : sequence of int
-            Whom the person wishes for or, where links have no direction, is linked with.
-        sheet : Roster
-            The people so far, with the rules that are still wanted; used where they came from a sheet.
-        """
-        wanted = tuple((name, self.names[other]) for other in friends)
-        columns = {key: (*column, values.get(key) or None) for key, column in sheet.attributes.items()}
-        row = np.zeros((1, self.n_people))
-        row[0, list(friends)] = 1.0
-        link = sparse.csr_array(row)
-        return self._with(
-            replace(
-                sheet, people=(*sheet.people, name), attributes=columns, friends=(*sheet.friends, *wanted)
-            ),
-            lambda: sparse.csr_array(sparse.block_array([[self.adjacency, link.T], [link, None]])),
-        )
-
-    def without_person(self, who: int, sheet: Roster) -> BoardPeople:
-        """Return the people without one; see `with_person` for the sheet."""
-        gone = self.names[who]
-        stay = np.delete(np.arange(self.n_people), who)
-        shorter = replace(
-            sheet,
-            people=tuple(name for name in sheet.people if name != gone),
-            attributes={key: (*column[:who], *column[who + 1 :]) for key, column in sheet.attributes.items()},
-            fixed={name: where for name, where in sheet.fixed.items() if name != gone},
-            friends=tuple(pair for pair in sheet.friends if gone not in pair),
-            apart=tuple(pair for pair in sheet.apart if gone not in pair),
-            together=tuple(pair for pair in sheet.together if gone not in pair),
-        )
-        return self._with(shorter, lambda: sparse.csr_array(self.adjacency[stay][:, stay]))
-
-    def _with(self, roster: Roster, adjacency: Callable[[], sparse.csr_array]) -> BoardPeople:
-        """Return the people of another roster; where these came from a graph, with other links."""
+    def with_roster(self, roster: Roster) -> BoardPeople:
+        """Return the people of a newer roster; of a graph the links of those who stay keep their weights."""
         if self.directed:
             return BoardPeople.of_roster(roster, self.title)
-        attributes = {key: _blanks(column) for key, column in roster.attributes.items()}
-        return BoardPeople(self.title, roster.people, attributes, adjacency())
+        place = {name: number for number, name in enumerate(roster.people)}
+        stay = [who for who, name in enumerate(self.names) if name in place]
+        moves = (np.ones(len(stay)), (stay, [place[self.names[who]] for who in stay]))
+        move = sparse.csr_array(moves, shape=(self.n_people, len(place)))
+        links, wishes = move.T @ self.adjacency @ move, roster.wish_matrix()
+        newer = wishes.maximum(wishes.T) - links.sign()
+        attributes = {name: _blanks(column) for name, column in roster.attributes.items()}
+        return BoardPeople(self.title, roster.people, attributes, sparse.csr_array(links + newer))
 
     @property
     def n_people(self) -> int:
@@ -208,15 +167,6 @@ class BoardPeople:
         else:
             usual = 3 if self.n_people < 60 else _LINKS_CLUSTERS
         return min(max(2, len(self.clusters), usual), self.n_people)
-
-
-def sheet_rules(roster: Roster, clusters: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the pairs of a roster, and the classes in which it fixes people, as rules."""
-    return (
-        *(Together(tuple(pair)) for pair in roster.together),
-        *(Apart(tuple(pair)) for pair in roster.apart),
-        *(Fixed(name, clusters.index(where)) for name, where in roster.fixed.items() if where in clusters),
-    )
 
 
 def _blanks(column: Iterable[str | None]) -> tuple[str, ...]:

@@ -63,9 +63,9 @@ class StoredState(TypedDict):
     state: StateEntries
 
 
-def board_to_json(people: BoardPeople, step: Step) -> dict[str, Any]:
+def board_to_json(step: Step) -> dict[str, Any]:
     """Return a board as a record: the people and the state."""
-    return record(KIND, {**people_to_json(people), "state": step_to_json(step)})
+    return record(KIND, {**people_to_json(step.people), "state": step_to_json(step)})
 
 
 def people_to_json(people: BoardPeople) -> dict[str, Any]:
@@ -133,9 +133,8 @@ def _step(entries: StateEntries, people: BoardPeople) -> Step:
         people.grouped(name)
     rules = tuple(rule for one in entries["rules"] for rule in Rules.from_dict(one).items)
     names, locked = names_for(clusters, len(clusters)), frozenset(entries["locked"])
-    step = Step(labels, names, rules, locked, entries["attributes"], what="open")
-    if labels.size:
-        rule_states(people, step)  # raises if a rule names what is not there
+    step = Step(people, labels, names, rules, locked, entries["attributes"], what="open")
+    rule_states(step)  # raises if a rule names what is not there
     return step
 
 
@@ -153,9 +152,10 @@ def store_people(people: BoardPeople) -> None:
     _write(f"{people.mark}.people.json", PEOPLE, people_to_json(people))
 
 
-def store_step(people: BoardPeople, step: Step) -> None:
+def store_step(step: Step) -> None:
     """Store the state of a board."""
-    _write(f"{people.mark}.json", STATE, {"title": people.title, "state": step_to_json(step)})
+    content = {"title": step.people.title, "state": step_to_json(step)}
+    _write(f"{step.people.mark}.json", STATE, content)
 
 
 def _write(name: str, kind: str, content: Mapping[str, Any]) -> None:
@@ -188,14 +188,14 @@ def stored_boards() -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: -one["changed"])
 
 
-def stored_board(mark: str) -> tuple[BoardPeople, Step]:
+def stored_board(mark: str) -> Step:
     """Return a kept board by its mark, which is one of those that `stored_boards` lists and never a path."""
     if mark not in {one["mark"] for one in stored_boards()}:
         raise BoardError("not-stored")
     path = folder() / f"{mark}.people.json"
     with refusing_damage(path):
         people = _people(read_record(path, PEOPLE, PeopleEntries))
-        return people, _step(read_record(folder() / f"{mark}.json", STATE, StoredState)["state"], people)
+        return _step(read_record(folder() / f"{mark}.json", STATE, StoredState)["state"], people)
 
 
 def forget(mark: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +16,13 @@ from equigraph.metrics.quality import _modularity
 from equigraph.rules import Rule, Violation, Words, violations
 
 
-def scores(people: BoardPeople, step: Step) -> dict[str, Any]:
+def scores(step: Step) -> dict[str, Any]:
     """Return the scores of the labels of a step.
 
     ``even`` is the mean of the normalised balance over the attributes that are to be even (None without any), ``kept``
     the wishes kept of ``wished`` (a link without direction counts once), and ``cohesion`` the modularity.
     """
-    labels, k = step.labels, step.n_clusters
+    people, labels, k = step.people, step.labels, step.n_clusters
     sides = 1 if people.directed else 2
     tables = {
         name: contingency_table(labels, groups.codes, k, groups.n_groups)
@@ -48,18 +47,18 @@ def kept(people: BoardPeople, labels: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.bincount(rows[same], minlength=people.n_people)
 
 
-def rule_states(people: BoardPeople, step: Step) -> list[dict[str, Any]]:
+def rule_states(step: Step) -> list[dict[str, Any]]:
     """Return each rule as the page needs it, with what breaks it, which the oracle says.
 
     ``broken`` is how often labels break it, ``where`` the numbers of the clusters in which they do.
     """
     broken: dict[Rule, list[Violation]] = {}
-    if step.labels.size:
-        for found in violations(step.rules, people.facts, step.labels, None, step.n_clusters):
+    if step.has_labels:
+        for found in violations(step.rules, step.people.facts, step.labels, None, step.n_clusters):
             broken.setdefault(found.rule, []).append(found)
     return [
         {
-            **rule_facts(people, rule, step.clusters),
+            **rule_facts(step, rule),
             "broken": len(broken.get(rule, ())),
             "where": sorted({int(cluster) for found in broken.get(rule, ()) for cluster in found.clusters}),
         }
@@ -67,36 +66,33 @@ def rule_states(people: BoardPeople, step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def group_words(clusters: Sequence[str]) -> Words:
+def group_words(step: Step) -> Words:
     """Return the words of a board: people and groups."""
-    return Words("person", "people", "group", "groups", tuple(clusters))
+    return Words("person", "people", "group", "groups", step.clusters)
 
 
-def rule_facts(people: BoardPeople, rule: Rule, clusters: Sequence[str]) -> dict[str, Any]:
+def rule_facts(step: Step, rule: Rule) -> dict[str, Any]:
     """Return a rule in numbers and names, for a page that has its own words for it."""
-    nodes = [people.facts.node(name) for name in rule.named_nodes]
-    return {
-        "kind": rule.keyword,
-        "people": nodes,
-        "says": rule.sentence(group_words(clusters)),
-        **rule.fields(),
-    }
+    nodes = [step.people.facts.node(name) for name in rule.named_nodes]
+    says = rule.sentence(group_words(step))
+    return {"kind": rule.keyword, "people": nodes, "says": says, **rule.fields()}
 
 
-def reasons(people: BoardPeople, step: Step, who: int) -> dict[str, Any]:
+def reasons(step: Step, who: int) -> dict[str, Any]:
     """Return what would change if one person were in each of the clusters: why she is where she is.
 
     The entry of a cluster holds the friends she would have there, the change of wishes kept by anybody and of evenness,
     and the rules that would be broken there and hold now.
     """
-    here, before = scores(people, step), _broken(people, step)
-    friends = people.wishes.indices[people.wishes.indptr[who] : people.wishes.indptr[who + 1]]
+    here, before = scores(step), _broken(step)
+    wishes = step.people.wishes
+    friends = wishes.indices[wishes.indptr[who] : wishes.indptr[who + 1]]
     options = []
     for cluster in range(step.n_clusters):
         labels = step.labels.copy()
         labels[who] = cluster
         moved = replace(step, labels=labels)
-        there, after = scores(people, moved), _broken(people, moved)
+        there, after = scores(moved), _broken(moved)
         options.append(
             {
                 "cluster": cluster,
@@ -111,5 +107,5 @@ def reasons(people: BoardPeople, step: Step, who: int) -> dict[str, Any]:
     return {"who": who, "locked": who in step.locked, "options": options}
 
 
-def _broken(people: BoardPeople, step: Step) -> set[int]:
-    return {number for number, rule in enumerate(rule_states(people, step)) if rule["broken"]}
+def _broken(step: Step) -> set[int]:
+    return {number for number, rule in enumerate(rule_states(step)) if rule["broken"]}

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import one_line
 from equigraph.apps.classes.attributes import default_attributes, group_columns
-from equigraph.apps.classes.division import Division, own_friends
+from equigraph.apps.classes.division import Division, own_friends, sheet_rules
 from equigraph.apps.classes.lists import check_class_names, names_from
+from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.update import with_people
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.people import BoardPeople, sheet_rules
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
+from equigraph.graph import Graph
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
 
 GROUP = "Group"  # what clusters without a name are called, with a number
@@ -27,8 +29,9 @@ MAX_RULED = 1000  # people up to whom a board begins with rules of its own
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Who is in which cluster, under which rules."""
+    """People, who of them is in which cluster, and under which rules."""
 
+    people: BoardPeople
     labels: NDArray[np.intp]  # cluster of each person; empty before the first labels are found
     clusters: tuple[str, ...]  # their names
     rules: tuple[Rule, ...] = ()  # what has to hold
@@ -42,24 +45,52 @@ class Step:
         return len(self.clusters)
 
     @property
+    def has_labels(self) -> bool:
+        """Whether everybody is somewhere."""
+        return bool(self.labels.size)
+
+    @property
     def weights(self) -> dict[str, float]:
         """The attributes that are to be spread evenly, all alike."""
         return dict.fromkeys(self.attributes, 1.0)
 
-    def all_rules(self, names: tuple[str, ...]) -> Rules:
-        """Return the rules, and that those who are locked stay."""
+    @property
+    def graph(self) -> Graph:
+        """The graph with the first attribute that is to be spread evenly as its groups."""
+        return self.people.grouped(self.attributes[0] if self.attributes else None)
+
+    @property
+    def all_rules(self) -> Rules:
+        """The rules, and that those who are locked stay."""
+        names = self.people.names
         known = {rule.node for rule in self.rules if isinstance(rule, Fixed)}
-        locks = [
-            Fixed(names[who], int(self.labels[who]))
-            for who in sorted(self.locked)
-            if names[who] not in known and self.labels.size
-        ]
+        locked = sorted(self.locked) if self.has_labels else []
+        locks = [Fixed(names[who], int(self.labels[who])) for who in locked if names[who] not in known]
         return Rules.of((*self.rules, *locks))
 
+    @property
     def question(self) -> tuple[Any, ...]:
-        """Return what a curve is an answer to: everything but who is where now."""
-        at = tuple((who, int(self.labels[who])) for who in sorted(self.locked)) if self.labels.size else ()
-        return (self.n_clusters, self.rules, at, self.attributes)
+        """What a curve is an answer to: everything but who is where now."""
+        at = tuple((who, int(self.labels[who])) for who in sorted(self.locked)) if self.has_labels else ()
+        return (self.people.mark, self.n_clusters, self.rules, at, self.attributes)
+
+    @property
+    def division(self) -> Division:
+        """The division that is shown, as `equigraph classes` makes one."""
+        rules, roster = self.all_rules, self.people.roster
+        least = max((rule.least for rule in rules.items if isinstance(rule, Friends)), default=0)
+        # Without the rules of the sheet that were removed, and with the names that classes have now.
+        roster = replace(
+            roster,
+            apart=tuple(pair for pair in roster.apart if Apart(tuple(pair)) in self.rules),
+            together=tuple(pair for pair in roster.together if Together(tuple(pair)) in self.rules),
+            fixed={
+                str(rule.node): self.clusters[rule.cluster]
+                for rule in self.rules
+                if isinstance(rule, Fixed) and str(rule.node) in roster.fixed
+            },
+        )
+        return Division(roster, self.labels, self.clusters, rules, self.weights, least, proven=False)
 
 
 def first_step(
@@ -67,22 +98,30 @@ def first_step(
 ) -> Step:
     """Return the state a board begins with: nobody is anywhere yet, and clusters are of nearly even size.
 
-    Clusters without a name are called by a word and a number.
+    Clusters without a name are called by a word and a number. The columns that are spread and the rules on friends are
+    those of `divide`; of a graph the first attribute is spread.
     """
     k = people.usual_clusters() if n_clusters is None else n_clusters
     check_number(people, k)
     if attribute is not None:
         people.grouped(attribute)
-    clusters = names_for(people.clusters, k, word)
-    own = default_rules(people, k) if people.n_people <= MAX_RULED else ()
-    attributes = _first_attributes(people, attribute, k)
-    return Step(np.empty(0, dtype=np.intp), clusters, (*people.rules, *own), attributes=attributes)
+        even = [attribute]
+    elif people.directed:
+        even = default_attributes(group_columns(people.roster), people.n_people, k)
+    else:
+        even = list(people.attributes)[:1]
+    rules = people.rules
+    if people.n_people <= MAX_RULED:
+        friends = own_friends(people.roster, 1) if people.directed else None
+        rules = (*rules, even_sizes(people, k), *([] if friends is None else [friends]))
+    names = names_for(people.clusters, k, word)
+    return Step(people, np.empty(0, dtype=np.intp), names, rules, attributes=tuple(even))
 
 
-def board_of_division(division: Division, title: str) -> tuple[BoardPeople, Step]:
+def board_of_division(division: Division, title: str) -> Step:
     """Return the board of a division that `equigraph classes` made or a board saved, as it is."""
     people = BoardPeople.of_roster(division.roster, title)
-    of_sheet = sheet_rules(division.roster, division.class_names)
+    of_sheet = sheet_rules(division.roster, division.class_names).items
     place = {name: who for who, name in enumerate(people.names)}
     # Whoever is fixed by more than the sheet, and is there, is locked.
     locks = {
@@ -92,7 +131,8 @@ def board_of_division(division: Division, title: str) -> tuple[BoardPeople, Step
         and rule not in of_sheet
         and division.labels[place[str(rule.node)]] == rule.cluster
     }
-    step = Step(
+    return Step(
+        people,
         division.labels,
         division.class_names,
         tuple(rule for rule in division.rules.items if rule not in locks),
@@ -100,67 +140,60 @@ def board_of_division(division: Division, title: str) -> tuple[BoardPeople, Step
         attributes=tuple(name for name in division.attributes if name in people.attributes),
         what="open",
     )
-    return people, step
 
 
-def division_of_board(people: BoardPeople, step: Step) -> Division:
-    """Return the division that a board shows, as `equigraph classes` makes one."""
-    rules = step.all_rules(people.names)
-    least = max((rule.least for rule in rules.items if isinstance(rule, Friends)), default=0)
-    roster = people.roster
-    # Without the rules of the sheet that were removed, and with the names that classes have now.
-    roster = replace(
-        roster,
-        apart=tuple(pair for pair in roster.apart if Apart(tuple(pair)) in step.rules),
-        together=tuple(pair for pair in roster.together if Together(tuple(pair)) in step.rules),
-        fixed={
-            str(rule.node): step.clusters[rule.cluster]
-            for rule in step.rules
-            if isinstance(rule, Fixed) and str(rule.node) in roster.fixed
-        },
-    )
-    return Division(roster, step.labels, step.clusters, rules, step.weights, least, proven=False)
-
-
-def with_person(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> tuple[BoardPeople, Step]:
-    """Return a board with one more person, in the best place; everybody else stays.
+def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
+    """Add a person in the best place; everybody else stays.
 
     The payload has the ``name``, perhaps ``values`` of attributes, and ``friends``, the numbers of those the person
     wishes for.
     """
+    people, roster = step.people, step.division.roster
     name, values, friends = payload.get("name"), payload.get("values", {}), payload.get("friends", [])
     name = " ".join(name.split())[:100] if isinstance(name, str) else ""
     if not name or name.casefold() in {one.casefold() for one in people.names}:
         raise BoardError("name-taken", name=name)
     if not isinstance(values, Mapping) or not isinstance(friends, list):
         raise ParameterError("A person has a name, values by attribute, and a list of friends.")
-    unknown = [key for key in values if key not in people.roster.attributes]
+    unknown = [key for key in values if key not in roster.attributes]
     if unknown:
         raise ParameterError(f"There is no attribute {str(unknown[0])[:40]!r} on this board.")
     texts = {str(key): str(value).strip()[:100] for key, value in values.items()}
-    wanted = list(dict.fromkeys(_person(people, other) for other in friends))
-    division = division_of_board(people, step)
-    return _moved_on(people.with_person(name, texts, wanted, division.roster), step, division, "arrival")
-
-
-def without_person(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> tuple[BoardPeople, Step]:
-    """Return a board without a person who has left; everybody else stays."""
-    who = _person(people, payload.get("who"))
-    if people.n_people <= max(2, step.n_clusters):
-        raise BoardError("too-few")
-    division = division_of_board(people, step)
-    rules = Rules.of(
-        rule
-        for rule in division.rules.items
-        if isinstance(rule, Friends) or people.names[who] not in rule.named_nodes
+    wanted = dict.fromkeys(people.names[_person(step, other)] for other in friends)
+    newer = replace(
+        roster,
+        people=(*roster.people, name),
+        attributes={key: (*column, texts.get(key) or None) for key, column in roster.attributes.items()},
+        friends=(*roster.friends, *((name, other) for other in wanted)),
     )
-    shorter = people.without_person(who, division.roster)
+    return _with_roster(step, newer, step.division, "arrival")
+
+
+def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
+    """Remove a person who has left, with all rules about them; everybody else stays."""
+    who, division = _person(step, payload.get("who")), step.division
+    if step.people.n_people <= max(2, step.n_clusters):
+        raise BoardError("too-few")
+    gone, roster = step.people.names[who], division.roster
+    shorter = replace(
+        roster,
+        people=tuple(name for name in roster.people if name != gone),
+        attributes={key: (*column[:who], *column[who + 1 :]) for key, column in roster.attributes.items()},
+        fixed={name: where for name, where in roster.fixed.items() if name != gone},
+        friends=tuple(pair for pair in roster.friends if gone not in pair),
+        apart=tuple(pair for pair in roster.apart if gone not in pair),
+        together=tuple(pair for pair in roster.together if gone not in pair),
+    )
+    rules = Rules.of(
+        rule for rule in division.rules.items if isinstance(rule, Friends) or gone not in rule.named_nodes
+    )
     locked = frozenset(one - (one > who) for one in step.locked if one != who)
-    return _moved_on(shorter, replace(step, locked=locked), replace(division, rules=rules), "leaver")
+    return _with_roster(replace(step, locked=locked), shorter, replace(division, rules=rules), "leaver")
 
 
-def _moved_on(people: BoardPeople, step: Step, division: Division, what: str) -> tuple[BoardPeople, Step]:
+def _with_roster(step: Step, roster: Roster, division: Division, what: str) -> Step:
     """Return a board of other people: those who stay are where they were, and a newcomer has the best place."""
+    people = step.people.with_roster(roster)
     newer = with_people(division, people.roster)
     locks = {people.names[who] for who in step.locked}
     fixed = {str(rule.node) for rule in step.rules if isinstance(rule, Fixed)}
@@ -170,22 +203,7 @@ def _moved_on(people: BoardPeople, step: Step, division: Division, what: str) ->
         if not isinstance(rule, Fixed) or str(rule.node) in fixed or str(rule.node) not in locks
     )
     attributes = tuple(name for name in step.attributes if name in people.attributes)
-    return people, replace(step, labels=newer.labels, rules=rules, attributes=attributes, what=what)
-
-
-def _first_attributes(people: BoardPeople, attribute: str | None, k: int) -> tuple[str, ...]:
-    """Return what is spread evenly at first: what is asked for, of a roster what `divide` takes, else the first."""
-    if attribute is not None:
-        return (attribute,)
-    if not people.directed:
-        return tuple(people.attributes)[:1]
-    return tuple(default_attributes(group_columns(people.roster), people.n_people, k))
-
-
-def default_rules(people: BoardPeople, n_clusters: int) -> tuple[Rule, ...]:
-    """Return the rules a board begins with: for a roster those of `divide`, for a graph that sizes are nearly even."""
-    friends = own_friends(people.roster, 1) if people.directed else None
-    return (even_sizes(people, n_clusters), *([] if friends is None else [friends]))
+    return replace(step, people=people, labels=newer.labels, rules=rules, attributes=attributes, what=what)
 
 
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
@@ -214,32 +232,32 @@ def place(value: Any, size: int, what: str) -> int:
     return value
 
 
-def _person(people: BoardPeople, value: Any) -> int:
-    return place(value, people.n_people, "person")
+def _person(step: Step, value: Any) -> int:
+    return place(value, step.people.n_people, "person")
 
 
-def _move(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def _move(step: Step, payload: Mapping[str, Any]) -> Step:
     """Move a person into a cluster."""
-    who, to = _person(people, payload.get("who")), place(payload.get("to"), step.n_clusters, "group")
+    who, to = _person(step, payload.get("who")), place(payload.get("to"), step.n_clusters, "group")
     if who in step.locked:
-        raise BoardError("locked", name=people.names[who])
+        raise BoardError("locked", name=step.people.names[who])
     labels = step.labels.copy()
     labels[who] = to
     return replace(step, labels=labels, what="move")
 
 
-def _lock(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
-    who = _person(people, payload.get("who"))
+def _lock(step: Step, payload: Mapping[str, Any]) -> Step:
+    who = _person(step, payload.get("who"))
     return replace(step, locked=step.locked ^ {who}, what="unlock" if who in step.locked else "lock")
 
 
-def _add_pair(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def _add_pair(step: Step, payload: Mapping[str, Any]) -> Step:
     """Add the rule that two people are together, or apart, as the action says."""
-    pair = [_person(people, one) for one in (payload.get("who"), payload.get("other"))]
+    pair = [_person(step, one) for one in (payload.get("who"), payload.get("other"))]
     if pair[0] == pair[1]:
         raise ParameterError("A rule about two people needs two different people.")
-    names = [people.names[one] for one in pair]
-    return _add_rule(people, step, {"rule": {str(payload["do"]): [names]}})
+    names = [step.people.names[one] for one in pair]
+    return _add_rule(step, {"rule": {str(payload["do"]): [names]}})
 
 
 def _with_rule(step: Step, rule: Rule) -> Step:
@@ -258,14 +276,14 @@ def _same(one: Rule, other: Rule) -> bool:
     return one == other
 
 
-def _add_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def _add_rule(step: Step, payload: Mapping[str, Any]) -> Step:
     """Add a rule as `Rules` is given it, such as ``{"sizes": [9, 11]}``."""
     given = payload.get("rule")
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
     try:
         rules = Rules.from_dict(given).items
-        compile_rules(rules, people.facts, None, step.n_clusters)  # raises if it names what is not there
+        compile_rules(rules, step.people.facts, None, step.n_clusters)  # raises if it names what is not there
     except EquigraphError as error:
         raise BoardError("bad-rule", reason=one_line(error)) from error
     for rule in rules:
@@ -273,12 +291,12 @@ def _add_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> St
     return step
 
 
-def _remove_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def _remove_rule(step: Step, payload: Mapping[str, Any]) -> Step:
     number = place(payload.get("number"), len(step.rules), "rule")
     return replace(step, rules=step.rules[:number] + step.rules[number + 1 :], what="unrule")
 
 
-def _rename(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def _rename(step: Step, payload: Mapping[str, Any]) -> Step:
     number = place(payload.get("cluster"), step.n_clusters, "group")
     name = payload.get("name")
     if not isinstance(name, str):
@@ -292,17 +310,17 @@ def _rename(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step
     return replace(step, clusters=names, what="rename")
 
 
-def _attributes(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def _attributes(step: Step, payload: Mapping[str, Any]) -> Step:
     """Set which attributes are to be spread evenly."""
     wanted = payload.get("names")
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
         raise ParameterError("The attributes are given by their names.")
     for name in wanted:
-        people.grouped(name)
+        step.people.grouped(name)
     return replace(step, attributes=tuple(dict.fromkeys(wanted)), what="attributes")
 
 
-ACTIONS: dict[str, Callable[[BoardPeople, Step, Mapping[str, Any]], Step]] = {
+ACTIONS: dict[str, Callable[[Step, Mapping[str, Any]], Step]] = {
     "move": _move,
     "lock": _lock,
     "together": _add_pair,
@@ -311,10 +329,12 @@ ACTIONS: dict[str, Callable[[BoardPeople, Step, Mapping[str, Any]], Step]] = {
     "remove-rule": _remove_rule,
     "rename": _rename,
     "attributes": _attributes,
+    "arrival": _add_person,
+    "leaver": _remove_person,
 }
 
 
-def act(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+def act(step: Step, payload: Mapping[str, Any]) -> Step:
     """Return the step after an action.
 
     The action stands under ``do``, with what it needs beside it.
@@ -325,7 +345,7 @@ def act(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
             f"There is no action {str(payload.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
         )
     try:
-        return action(people, step, payload)
+        return action(step, payload)
     except (TypeError, OverflowError) as error:
         raise InputError(f"The action {payload.get('do')!r} has a part that cannot be: {error}.") from error
 
@@ -333,19 +353,20 @@ def act(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
 def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
     """Return a step with other labels; those who are locked stay where they are."""
     labels = np.array(labels, dtype=np.intp)
-    if step.labels.size:
+    if step.has_labels:
         locked = sorted(step.locked)
         labels[locked] = step.labels[locked]
     return replace(step, labels=labels, what=what)
 
 
 def with_number(
-    people: BoardPeople, step: Step, n_clusters: int, word: str = GROUP
+    step: Step, n_clusters: int, word: str = GROUP
 ) -> tuple[Step, list[tuple[str, Rule | str | None]]]:
     """Return a step with another number of clusters, before labels are found for it, and what else has to change.
 
     A change is ("sizes", None) or ("rule", the rule) for one that ends, or ("unlocked", a name).
     """
+    people = step.people
     check_number(people, n_clusters)
     changes: list[tuple[str, Rule | str | None]] = []
     rules: list[Rule] = []

@@ -18,9 +18,8 @@ from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import group_words, rule_facts, scores
-from equigraph.apps.explore.steps import Step, division_of_board
+from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import ConflictError
 from equigraph.graph import Graph
 from equigraph.graph.groups import contingency_table
@@ -40,45 +39,46 @@ def run(task: str, payload: Mapping[str, Any], notify: Notify) -> Any:
         try:
             return TASKS[task](notify=notify, **payload)
         except ConflictError as error:
-            raise conflict(error, payload["people"], payload["step"]) from None
+            raise conflict(error, payload["step"]) from None
 
 
-def conflict(error: ConflictError, people: BoardPeople, step: Step) -> BoardError:
+def conflict(error: ConflictError, step: Step) -> BoardError:
     """Return the refusal of rules that contradict each other, in words of people."""
-    words = group_words(step.clusters)
-    rules = [rule_facts(people, rule, step.clusters) for rule in error.rules]
+    words = group_words(step)
+    rules = [rule_facts(step, rule) for rule in error.rules]
     return BoardError("conflict", says=" ".join(rule.sentence(words) for rule in error.rules), rules=rules)
 
 
-def model_of(people: BoardPeople, step: Step, **options: Any) -> tuple[Any, Graph]:
+def model_of(step: Step, **options: Any) -> tuple[Any, Graph]:
     """Return the search that keeps the rules of a step, and its graph.
 
     The graph has the columns that are to be spread evenly, and those that rules alone speak of, which are not.
     """
     import equigraph as eg
 
+    people = step.people
     ruled = dict.fromkeys(rule.named_attribute for rule in step.rules if rule.named_attribute is not None)
     weights = {str(name): 0.0 for name in ruled if name not in step.attributes}
     columns = {name: people.columns[name] for name in (*step.attributes, *weights)}
     graph = Graph(people.adjacency, people.graph.node_names, columns or None, missing="ignore")
-    rules = step.all_rules(people.names)
     options = {"attribute_weights": weights or None, "random_state": SEED, **options}
-    return eg.FairPartition(step.n_clusters, rules=rules, **options), graph
+    return eg.FairPartition(step.n_clusters, rules=step.all_rules, **options), graph
 
 
-def judged(people: BoardPeople, step: Step, labels: NDArray[np.intp]) -> dict[str, Any]:
+def judged(step: Step, labels: NDArray[np.intp]) -> dict[str, Any]:
     """Return labels with their scores."""
-    return {"labels": labels, **scores(people, replace(step, labels=labels))}
+    return {"labels": labels, **scores(replace(step, labels=labels))}
 
 
-def first_labels(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
+def first_labels(step: Step, notify: Notify) -> dict[str, Any]:
     """Return the labels a board begins with: of a roster as `divide` makes them, else half way along the curve.
 
     With them come the ``rules``, in which people who cannot have as many friends need fewer, and those that were
     ``given_up`` because they contradict others.
     """
+    people = step.people
     if people.directed and people.n_people <= _QUICK:
-        rules = step.all_rules(people.names)
+        rules = step.all_rules
         own = [rule for rule in rules.items if isinstance(rule, Friends) and rule.of is not None]
         others = Rules.of(rule for rule in rules.items if rule not in own)
         settled = settle_rules(others, people.facts, n_clusters=step.n_clusters, on_conflict="relax")
@@ -98,17 +98,17 @@ def first_labels(people: BoardPeople, step: Step, notify: Notify) -> dict[str, A
         }
     effort = 1.0 if people.n_people <= _QUICK else 0.0
     fairness = 0.5 if step.attributes else 0.0
-    model, graph = model_of(people, step, fairness=fairness, effort=effort, callbacks=notify)
+    model, graph = model_of(step, fairness=fairness, effort=effort, callbacks=notify)
     return {"labels": model.fit_predict(graph), "rules": step.rules, "given_up": ()}
 
 
-def curve(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
+def curve(step: Step, notify: Notify) -> list[dict[str, Any]]:
     """Return all labels that nothing dominates, from the most cohesive to the most even, with their scores."""
     from equigraph.analysis.tradeoff import tradeoff_curve
 
-    model, graph = model_of(people, step)
+    model, graph = model_of(step)
     found = tradeoff_curve(graph, estimator=model, random_state=SEED, callbacks=notify)
-    return [judged(people, step, _numbered(point.labels, step)) for point in found.front]
+    return [judged(step, _numbered(point.labels, step)) for point in found.front]
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
@@ -125,52 +125,52 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
     return numbers[labels]
 
 
-def repair(people: BoardPeople, step: Step, notify: Notify) -> NDArray[np.intp]:
+def repair(step: Step, notify: Notify) -> NDArray[np.intp]:
     """Return labels that keep every rule with as few people moved as a solver finds; those who are locked stay."""
     notify(Progress("repair", 0, 1))
-    rules, k = step.all_rules(people.names), step.n_clusters
+    rules, k, people = step.all_rules, step.n_clusters, step.people
     labels = settle_rules(rules, people.facts, n_clusters=k, start=step.labels).labels
     compiled = compile_rules(rules, people.facts, None, k)
     return best_movers(people.roster, step.weights, step.labels, labels, compiled)
 
 
-def alternatives(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
+def alternatives(step: Step, notify: Notify) -> list[dict[str, Any]]:
     """Return other labels that are about as even, each the best of another search."""
     found: list[dict[str, Any]] = []
-    search = _other_search(people, step)
+    search = _other_search(step)
     for seed in range(1, _TRIES + 1):
         notify(Progress("alternatives", len(found), _ALTERNATIVES))
         labels = _numbered(search(seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
         if not any(np.array_equal(labels, other) for other in others):  # numbers are those of the board
-            found.append(judged(people, step, labels))
+            found.append(judged(step, labels))
         if len(found) == _ALTERNATIVES:
             break
     return found
 
 
-def _other_search(people: BoardPeople, step: Step) -> Callable[[int], NDArray[np.intp]]:
+def _other_search(step: Step) -> Callable[[int], NDArray[np.intp]]:
     """Return a function that finds other labels by a seed."""
+    people, rules = step.people, step.all_rules
     if people.directed and people.n_people <= _QUICK:
-        rules = step.all_rules(people.names)
         # From elsewhere: a search that starts from the board comes back to it.
         start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
         search = DivisionSearch(people.roster, rules, step.n_clusters, step.weights)
         return lambda seed: replace(search, seed=seed, effort=_EFFORT).run(start)
-    even = scores(people, step)["even"]
+    even = scores(step)["even"]
     wanted = {} if even is None else {"at_least": max(0.0, even - _SLACK)}
-    model, graph = model_of(people, step, effort=_EFFORT, **wanted)
+    model, graph = model_of(step, effort=_EFFORT, **wanted)
     return lambda seed: model.set_params(random_state=seed).fit_predict(graph)
 
 
-def price(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
+def price(step: Step, notify: Notify) -> dict[str, Any]:
     """Return how many more wishes would be kept without each rule, and without spreading each column.
 
     Rules of one kind are left out together where there are many: each entry of ``rules`` has their numbers.
     """
     notify(Progress("price", 0, 0))
-    costs = find_costs(division_of_board(people, step).repaired())
-    sides = 1 if people.directed else 2
+    costs = find_costs(step.division.repaired())
+    sides = 1 if step.people.directed else 2
     rules = [
         {"numbers": [step.rules.index(rule) for rule in cost.rules], "wishes": cost.wishes // sides}
         for cost in costs
@@ -182,12 +182,12 @@ def price(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
     }
 
 
-def download(people: BoardPeople, step: Step, kind: str, notify: Notify, language: str = "en") -> bytes:
+def download(step: Step, kind: str, notify: Notify, language: str = "en") -> bytes:
     """Return a file of the board."""
     # Not with the prefix of the server's own folder: the next server removes all of those that no process holds.
     with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
         path = Path(folder) / f"board.{kind.rpartition('.')[2]}"
-        files.WRITERS[kind](people, step, path, language)
+        files.WRITERS[kind](step, path, language)
         return path.read_bytes()
 
 
@@ -197,7 +197,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "repair": repair,
     "alternatives": alternatives,
     "price": price,
-    "layout": lambda people, step, notify: files.drawn_graph(people, step),
+    "layout": lambda step, notify: files.drawn_graph(step),
     "download": download,
     "inspect": uploads.inspect,
     "read": uploads.read,

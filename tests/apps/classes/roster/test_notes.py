@@ -1,5 +1,7 @@
 """Notes on how a sheet was read, in every language of the board."""
 
+from dataclasses import replace
+
 import pytest
 
 import equigraph as eg
@@ -59,14 +61,16 @@ def test_notes_of_no_kind_are_refused(kind, values):
 
 
 def test_what_the_board_says_about_a_sheet_is_in_its_language(tmp_path):
-    from equigraph.apps.explore.uploads import ReadRequest, inspect, read
+    from equigraph.apps.explore.uploads import Upload, inspect, read
 
     path = tmp_path / "k3y.csv"
     path.write_bytes(csv_bytes([["Wer", "Bus"], ["Ada", "1"]]))
-    seen = inspect(str(path), "Klasse.csv", None, language="de")
+    upload = Upload(str(path), "Klasse.csv")
+    german = replace(upload, language="de")
+    seen = inspect(german)
     assert seen["error"].startswith("Klasse.csv hat in Zeile 1 keine bekannte Spalte mit Namen")
     # A page takes the sentence in its own language, whichever was asked for: a command has none of a page.
     assert seen["code"] == "sheet"
-    assert inspect(str(path), "Klasse.csv", None)["values"]["texts"]["de"] == seen["error"]
+    assert inspect(upload)["values"]["texts"]["de"] == seen["error"]
     with pytest.raises(InputError, match=r"Klasse.csv hat in Zeile 1 keine bekannte"):
-        read(ReadRequest(str(path), "Klasse.csv", language="de"), None)
+        read(german)
