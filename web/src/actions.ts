@@ -1,7 +1,7 @@
 // Everything a person can do to the board, with what is said about it.
 
 import { api } from "./api";
-import { say, warn } from "./announce";
+import { clear, say, warn } from "./announce";
 import { name, select, receive, running, store, ruleWords } from "./store";
 import { t } from "./strings";
 import type { State } from "./types";
@@ -18,6 +18,7 @@ export async function act(payload: Record<string, unknown>, what = String(payloa
     warn((error as Error).message);
     return false;
   }
+  clear();
   requestAnimationFrame(() => setTimeout(() => times.push({ what, ms: performance.now() - start })));
   return true;
 }
@@ -29,7 +30,7 @@ export async function move(who: number, to: number): Promise<void> {
   if (await act({ do: "move", who, to }, "drop")) {
     const { state } = store;
     const scores = state.scores!;
-    say(t.dropped(name(who), state.clusters[to], scores.even, scores.kept, scores.wished, broken(state)));
+    say(t.dropped(name(who), state.clusters[to], scores.even, scores.kept, scores.wished, store.board.directed, broken(state)));
   }
 }
 
@@ -86,6 +87,7 @@ export async function takePoint(number: number): Promise<void> {
 
 export async function start(kind: string): Promise<void> {
   if (running(kind)) return;
+  clear();
   try {
     await api.start(kind);
   } catch (error) {

@@ -13,6 +13,9 @@ export function say(text: string): void {
   requestAnimationFrame(() => (polite.textContent = text));
 }
 
+// What was refused is past once something else was done.
+export const clear = (): void => notices.replaceChildren();
+
 export function warn(text: string): void {
   const notice = h(
     "div",

@@ -2,6 +2,7 @@
 
 import { act, lock, move, start } from "./actions";
 import { say } from "./announce";
+import { BLANK } from "./derive";
 import { h, replace } from "./dom";
 import { dragFrom } from "./drag";
 import { failure } from "./jobs";
@@ -13,7 +14,7 @@ import { isDark } from "./theme";
 
 const MOST_CARDS = 60;
 // What stands for a blank cell: a card does not tell it.
-const BLANKS = ["–", "(blank)"];
+const BLANKS = [BLANK, "(blank)"];
 const place = h("div", { class: "columns", id: "board" });
 const shown = new Map<number, number>();
 let grabbed: { who: number; to: number } | null = null;

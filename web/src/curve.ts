@@ -98,12 +98,12 @@ function dial(): HTMLElement {
 function here(): string {
   const { curve, scores } = store.state;
   if (curve.here !== null) return text(curve.here);
-  return scores && scores.even !== null ? `${t.offCurve}: ${t.dialText(scores.even, scores.kept, scores.wished)}` : "";
+  return scores && scores.even !== null ? `${t.offCurve}: ${t.dialText(scores.even, scores.kept, scores.wished, store.board.directed)}` : "";
 }
 
 function text(number: number): string {
   const point = store.state.curve.points[number];
-  return t.dialText(point.even, point.kept, store.state.scores?.wished ?? 0);
+  return t.dialText(point.even, point.kept, store.state.scores?.wished ?? 0, store.board.directed);
 }
 
 function refresh(place: HTMLElement, slider: HTMLInputElement): void {
@@ -138,7 +138,7 @@ function chart(): SVGElement {
       class: i === curve.here ? "dot here" : "dot",
       "data-point": i,
       onclick: () => void takePoint(i),
-    }, svg("title", null, t.dialText(point.even, point.kept, scores?.wished ?? 0))),
+    }, svg("title", null, text(i))),
   );
   const off = scores && scores.even !== null && curve.here === null;
   const cx = off ? x(scores.even!) : 0;

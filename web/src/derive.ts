@@ -55,13 +55,17 @@ export function countsOf(values: Values, members: number[]): number[] {
   return counts;
 }
 
+// What stands for a blank cell of people of whom nothing is known: they count for nothing that is to be even.
+export const BLANK = "–";
+
 // The clusters that have two or more people of a value above or below others of their size.
 export function uneven(values: Values, members: number[][]): Set<number> {
   const sizes = members.map((people) => people.length);
   if (Math.max(...sizes) - Math.min(...sizes) > 1) return new Set();
   const counts = members.map((people) => countsOf(values, people));
   const found = new Set<number>();
-  values.names.forEach((_, code) => {
+  values.names.forEach((name, code) => {
+    if (name === BLANK) return;
     const column = counts.map((row) => row[code]);
     const [least, most] = [Math.min(...column), Math.max(...column)];
     if (most - least > 1) column.forEach((n, cluster) => (n === least || n === most) && found.add(cluster));

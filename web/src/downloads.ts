@@ -32,4 +32,4 @@ async function save(kind: string, words: string): Promise<void> {
   }
 }
 
-const stem = () => store.board.title.replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}]+/gu, "-") || "board";
+const stem = () => store.board.title.replace(/\.[^. ]*$/, "").replace(/[^\p{L}\p{N}]+/gu, "-") || "board";

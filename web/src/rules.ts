@@ -2,14 +2,12 @@
 
 import { act, start } from "./actions";
 import { say } from "./announce";
+import { BLANK } from "./derive";
 import { h, newId, replace } from "./dom";
 import { panel } from "./panels";
 import { on, ruleWords, running, select, store } from "./store";
 import { t } from "./strings";
 import type { Rule } from "./types";
-
-// What the server has for those whose cell is blank: no group, so no rule can name it.
-const BLANK = "–";
 
 export function rulesPanel(): HTMLElement {
   const list = h("div");

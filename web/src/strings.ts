@@ -51,8 +51,8 @@ const en = {
   noAttribute: "Nothing is known of the people that could be spread evenly.",
   dial: "Fairness and friendships",
   dialLabel: "Less even, more friendships — more even, fewer friendships",
-  dialText: (even: number, kept: number, all: number) =>
-    `${percent(even)} even, ${kept} of ${all} friendships kept`,
+  dialText: (even: number, kept: number, all: number, directed: boolean) =>
+    `${percent(even)} even, ${kept} of ${all} ${directed ? "wishes" : "friendships"} kept`,
   dialLow: "more friendships",
   dialHigh: "more even",
   dialHelp: "Every dot is a complete set of groups. Move the dial or click a dot.",
@@ -126,8 +126,9 @@ const en = {
   sizeOf: (n: number) => n.toLocaleString(lang()),
   grabbed: (name: string, cluster: string) => `${name} picked up from ${cluster}.`,
   over: (cluster: string, n: number) => `${cluster}, ${plural(n, "person", "people")}.`,
-  dropped: (name: string, cluster: string, even: number | null, kept: number, all: number, broken: number) =>
-    `${name} is in ${cluster} now. ${even === null ? "" : `${percent(even)} even, `}${kept} of ${all} friendships kept, ` +
+  dropped: (name: string, cluster: string, even: number | null, kept: number, all: number, directed: boolean, broken: number) =>
+    `${name} is in ${cluster} now. ${even === null ? "" : `${percent(even)} even, `}` +
+    `${kept} of ${all} ${directed ? "wishes" : "friendships"} kept, ` +
     (broken ? `${plural(broken, "rule", "rules")} broken.` : "every rule holds."),
   putBack: (name: string) => `${name} put back.`,
   undone: "Undone.",
@@ -148,9 +149,12 @@ const en = {
   whyLocked: "The card is locked here.",
   whyHereNow: "is here",
   whyFriends: (names: string[]) => (names.length ? `friends here: ${names.join(", ")}` : "no friends here"),
-  whyKept: (n: number) => (n === 0 ? "as many friendships" : `${signed(n)} ${Math.abs(n) === 1 ? "friendship" : "friendships"}`),
+  whyKept: (n: number, directed: boolean) => {
+    const [one, many] = directed ? ["wish", "wishes"] : ["friendship", "friendships"];
+    return n === 0 ? `as many ${many}` : `${signed(n)} ${Math.abs(n) === 1 ? one : many}`;
+  },
   whyEven: (x: number) =>
-    Math.abs(x) < 0.005 ? "as even" : `${Math.abs(Math.round(100 * x))} points ${x > 0 ? "more" : "less"} even`,
+    Math.abs(x) < 0.005 ? "as even" : `${plural(Math.abs(Math.round(100 * x)), "point", "points")} ${x > 0 ? "more" : "less"} even`,
   whyBreaks: (rules: string[]) => `breaks: ${rules.join("; ")}`,
   whyMends: (rules: string[]) => `mends: ${rules.join("; ")}`,
   compareTitle: "Alternatives",
@@ -331,7 +335,8 @@ const de: Words = {
   noAttribute: "Über die Leute ist nichts bekannt, das gleichmäßig verteilt werden könnte.",
   dial: "Fairness und Freundschaften",
   dialLabel: "Weniger gleichmäßig, mehr Freundschaften — gleichmäßiger, weniger Freundschaften",
-  dialText: (even, kept, all) => `${percent(even)} gleichmäßig, ${kept} von ${all} Freundschaften erhalten`,
+  dialText: (even, kept, all, directed) =>
+    `${percent(even)} gleichmäßig, ${kept} von ${all} ${directed ? "Wünschen erfüllt" : "Freundschaften erhalten"}`,
   dialLow: "mehr Freundschaften",
   dialHigh: "gleichmäßiger",
   dialHelp: "Jeder Punkt ist eine ganze Einteilung. Den Regler bewegen oder auf einen Punkt klicken.",
@@ -404,8 +409,9 @@ const de: Words = {
   sizeOf: (n) => n.toLocaleString(lang()),
   grabbed: (name, cluster) => `${name} aus ${cluster} aufgenommen.`,
   over: (cluster, n) => `${cluster}, ${plural(n, "Person", "Personen")}.`,
-  dropped: (name, cluster, even, kept, all, broken) =>
-    `${name} ist jetzt in ${cluster}. ${even === null ? "" : `${percent(even)} gleichmäßig, `}${kept} von ${all} Freundschaften erhalten, ` +
+  dropped: (name, cluster, even, kept, all, directed, broken) =>
+    `${name} ist jetzt in ${cluster}. ${even === null ? "" : `${percent(even)} gleichmäßig, `}` +
+    `${kept} von ${all} ${directed ? "Wünschen erfüllt" : "Freundschaften erhalten"}, ` +
     (broken ? `${plural(broken, "Regel", "Regeln")} verletzt.` : "jede Regel gilt."),
   putBack: (name) => `${name} zurückgelegt.`,
   undone: "Rückgängig gemacht.",
@@ -426,9 +432,12 @@ const de: Words = {
   whyLocked: "Die Karte ist hier festgehalten.",
   whyHereNow: "ist hier",
   whyFriends: (names) => (names.length ? `Freunde dort: ${names.join(", ")}` : "keine Freunde dort"),
-  whyKept: (n) => (n === 0 ? "gleich viele Freundschaften" : `${signed(n)} ${Math.abs(n) === 1 ? "Freundschaft" : "Freundschaften"}`),
+  whyKept: (n, directed) => {
+    const [one, many] = directed ? ["Wunsch", "Wünsche"] : ["Freundschaft", "Freundschaften"];
+    return n === 0 ? `gleich viele ${many}` : `${signed(n)} ${Math.abs(n) === 1 ? one : many}`;
+  },
   whyEven: (x) =>
-    Math.abs(x) < 0.005 ? "gleich gleichmäßig" : `${Math.abs(Math.round(100 * x))} Punkte ${x > 0 ? "mehr" : "weniger"} gleichmäßig`,
+    Math.abs(x) < 0.005 ? "gleich gleichmäßig" : `${plural(Math.abs(Math.round(100 * x)), "Punkt", "Punkte")} ${x > 0 ? "mehr" : "weniger"} gleichmäßig`,
   whyBreaks: (rules) => `verletzt: ${rules.join("; ")}`,
   whyMends: (rules) => `heilt: ${rules.join("; ")}`,
   compareTitle: "Alternativen",

@@ -32,7 +32,7 @@ function line(option: Option): HTMLElement {
     ? [t.whyHereNow, t.whyFriends(option.friends.map(name))]
     : [
         t.whyFriends(option.friends.map(name)),
-        t.whyKept(option.kept),
+        t.whyKept(option.kept, store.board.directed),
         option.even === null ? "" : t.whyEven(option.even),
         option.breaks.length ? t.whyBreaks(rules(option.breaks)) : "",
         option.mends.length ? t.whyMends(rules(option.mends)) : "",

@@ -245,6 +245,7 @@ def test_board_and_command_divide_alike():
     shown = replace(step, rules=found["rules"], labels=found["labels"]).division
     assert shown.friendless == division.friendless
     assert shown.wishes_kept == division.wishes_kept
+    assert shown.evenness() == division.evenness()
 
 
 def test_another_number_keeps_what_it_can_and_says_the_rest(year):
@@ -259,6 +260,20 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year):
     assert changes == [("sizes", None)]
     assert four.locked == {0, 2}
     assert [rule for rule in four.rules if rule.keyword == "sizes"] == [Sizes(((19, 20),))]
+
+
+def test_points_for_another_number_of_clusters_are_not_offered(room, labelled):
+    session = Session(labelled, keep=False)
+    session.take("curve", labelled, labelled, [{"labels": labelled.labels, "even": 1.0, "kept": 1}])
+    four, changes = session.number(4, "de")
+    assert four.clusters[3] == "Group 4"  # as those that are there go on
+    found = {"labels": np.arange(30) % 4, "rules": four.rules, "given_up": ()}
+    session.take("first", labelled, four, found, changes)
+    assert session.state()["curve"]["points"] == []
+    with pytest.raises(InputError):
+        session.act({"do": "point", "number": 0})
+    session.act({"do": "undo"})
+    assert session.state()["curve"]["here"] == 0
 
 
 def test_who_comes_gets_the_best_place_and_all_others_stay(year):

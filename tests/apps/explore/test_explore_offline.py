@@ -111,6 +111,18 @@ def test_large_classes_and_small_groups_are_shown_as_a_whole(browser, tmp_path):
     assert all(fits for _, fits in parts)
 
 
+def test_blank_cells_do_not_make_groups_uneven(browser, tmp_path):
+    ring = sparse.csr_array(np.roll(np.eye(12), 1, axis=0) + np.roll(np.eye(12), -1, axis=0))
+    values = [*"aab", None, None, None, *"aaabb", None]
+    graph = Graph(ring, None, np.array(values, dtype=object), "kind", missing="ignore")
+    write_interactive(as_result(graph, np.arange(12) // 6), tmp_path / "page.html", graph=graph)
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    lights = page.locator(".column .light").evaluate_all("all => all.map(one => one.className)")
+    page.close()
+    assert lights == ["light good"] * 2
+
+
 def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path):
     run = CliRunner().invoke
     out = str(tmp_path / "out")

@@ -22,7 +22,7 @@ from equigraph.apps.explore.jobs import Job, Jobs, Worker
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
 from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import GROUP, Step, first_step
+from equigraph.apps.explore.steps import Step, first_step
 from equigraph.apps.explore.uploads import OfferedSheet, Upload, Uploads
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
@@ -160,7 +160,7 @@ class Explorer:
     async def number(self, request: Request) -> Response:
         """Ask for another number of clusters."""
         payload, session = await _payload(request), self.session
-        step, changes = await run_in_threadpool(session.number, payload.get("number"), _word(payload))
+        step, changes = await run_in_threadpool(session.number, payload.get("number"), _language(request))
         self._start(session, "first", step, changes)
         return await _json(session.state)
 
@@ -246,7 +246,7 @@ class Explorer:
             _given(payload, "number", int),
             attribute,
             fresh=fresh,
-            word=_word(payload),
+            language=_language(request),
         )
         self.uploads.clear()
         self.begin()
@@ -323,7 +323,7 @@ def open_session(
     attribute: str | None = None,
     *,
     fresh: bool = False,
-    word: str = GROUP,
+    language: str = "en",
 ) -> Session:
     """Return a session: with the state that is given, else the one that was stored, else a new one."""
     if step is not None:
@@ -332,7 +332,7 @@ def open_session(
     found = None if asked_anew else persistence.stored_step(people)
     if found is not None:
         return Session(found, restored=True)
-    return Session(first_step(people, number, attribute, word))
+    return Session(first_step(people, number, attribute, language))
 
 
 def make_app(explorer: Explorer) -> Starlette:
@@ -359,12 +359,6 @@ def _given(payload: dict[str, Any], name: str, kind: type) -> Any:
     """Return an entry of a request if it is of a kind, else None."""
     value = payload.get(name)
     return value if type(value) is kind else None
-
-
-def _word(payload: dict[str, Any]) -> str:
-    """Return what the language of a page calls a group."""
-    word = payload.get("word")
-    return word if isinstance(word, str) and word.isalpha() and len(word) <= 20 else GROUP
 
 
 async def _payload(request: Request) -> dict[str, Any]:

@@ -41,20 +41,20 @@ equigraph explore {shell} --print
 def _division(step: Step, path: Path, language: str) -> None:
     """Write the folder that `equigraph classes` writes, packed."""
     folder = path.with_suffix("")
-    save_division(step.division, folder, title=step.people.title, language=language)
+    save_division(step.division, folder, title=step.people.headline, language=language)
     shutil.make_archive(str(folder), "zip", folder)
 
 
 def _lists(step: Step, language: str) -> ClassLists:
     """Return the lists of a board, as `equigraph classes` writes them."""
-    return replace(step.division.lists_in(language), title=step.people.title)
+    return replace(step.division.lists_in(language), title=step.people.headline)
 
 
 def _report(step: Step, path: Path, language: str) -> None:
     """Write the report: in words of people, as `equigraph report` does it of classes, or of a graph."""
     people = step.people
     if people.directed:
-        replace(with_costs(step.division).lists_in(language), title=people.title).to_html(path)
+        replace(with_costs(step.division).lists_in(language), title=people.headline).to_html(path)
         return
     from equigraph.results.cluster import result_of_labels
 
@@ -67,7 +67,7 @@ def _picture(step: Step, path: Path, language: str) -> None:
     from equigraph.plotting import ClusterGraphDisplay, GraphDisplay
 
     make = GraphDisplay if step.people.n_people <= MOST else ClusterGraphDisplay
-    make(step.graph, step.labels).plot(title=step.people.title).save(path)
+    make(step.graph, step.labels).plot(title=step.people.headline).save(path)
 
 
 def _board(step: Step, path: Path, language: str) -> None:
@@ -76,7 +76,7 @@ def _board(step: Step, path: Path, language: str) -> None:
 
 def _lines(template: str, step: Step, path: Path, language: str) -> None:
     """Write lines that give the same labels, from the board beside them under the name by which the page saves it."""
-    stem = re.sub(r"[\W_]+", "-", re.sub(r"\.[^.]*$", "", step.people.title))
+    stem = re.sub(r"[\W_]+", "-", step.people.headline)
     saved = f"{stem or 'board'}-board.json"
     text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
     path.write_text(text, encoding="utf-8", newline="\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -56,6 +57,11 @@ class BoardPeople:
             for name, column in columns.items()
         }
         return cls(title, tuple(texts(graph.node_names)), attributes, graph.adjacency)
+
+    @property
+    def headline(self) -> str:
+        """The title on paper: without the ending of a file."""
+        return re.sub(r"\.[^. ]*$", "", self.title)
 
     @property
     def notes(self) -> tuple[Note, ...]:

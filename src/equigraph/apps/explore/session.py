@@ -14,7 +14,7 @@ from equigraph.apps.explore import persistence
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import reasons, rule_facts, rule_states, scores
-from equigraph.apps.explore.steps import GROUP, Step, act, place, with_labels, with_number
+from equigraph.apps.explore.steps import Step, act, place, with_labels, with_number
 from equigraph.exceptions import OutputError
 from equigraph.rules import Friends, Rule, Sizes
 
@@ -59,9 +59,9 @@ class Session:
         return self.step
 
     def found(self, kind: str) -> Any:
-        """Return what a job has found for the people who are shown, None if nothing."""
-        question, found = self._found.get(kind, ((None,), None))
-        return found if question[0] == self.people.mark else None
+        """Return what a job has found for these people and so many clusters, None if nothing."""
+        question, found = self._found.get(kind, ((), None))
+        return found if question[:2] == self.step.question[:2] else None
 
     def is_current(self, kind: str) -> bool:
         """Return whether what a job has found answers to the rules of the board as they are."""
@@ -132,10 +132,10 @@ class Session:
             else:
                 self._add(with_labels(step, found, kind))
 
-    def number(self, n_clusters: Any, word: str = GROUP) -> tuple[Step, list[dict[str, Any]]]:
+    def number(self, n_clusters: Any, language: str) -> tuple[Step, list[dict[str, Any]]]:
         """Return a step with another number of clusters, to be added with its labels, and what it changes besides."""
         before = self.labelled()
-        step, found = with_number(before, n_clusters, word)
+        step, found = with_number(before, n_clusters, language)
         return step, [_change(before, kind, what) for kind, what in found]
 
     def board(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,8 @@ from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
 
-GROUP = "Group"  # what clusters without a name are called, with a number
+# What clusters without a name are called, with a number.
+GROUPS = {"en": "Group", "de": "Gruppe"}
 MAX_CLUSTERS = 60
 MAX_RULES = 500
 MAX_RULED = 1000  # people up to whom a board begins with rules of its own
@@ -94,11 +96,11 @@ class Step:
 
 
 def first_step(
-    people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None, word: str = GROUP
+    people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None, language: str = "en"
 ) -> Step:
     """Return the state a board begins with: nobody is anywhere yet, and clusters are of nearly even size.
 
-    Clusters without a name are called by a word and a number. The columns that are spread and the rules on friends are
+    Clusters without a name are called in a language. The columns that are spread and the rules on friends are
     those of `divide`; of a graph the first attribute is spread.
     """
     k = people.usual_clusters() if n_clusters is None else n_clusters
@@ -114,7 +116,7 @@ def first_step(
     if people.n_people <= MAX_RULED:
         friends = own_friends(people.roster, 1) if people.directed else None
         rules = (*rules, even_sizes(people, k), *([] if friends is None else [friends]))
-    names = names_for(people.clusters, k, word)
+    names = names_for(people.clusters, k, language)
     return Step(people, np.empty(0, dtype=np.intp), names, rules, attributes=tuple(even))
 
 
@@ -213,9 +215,20 @@ def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
     return Sizes(((max(1, least), most),))
 
 
-def names_for(known: tuple[str, ...], n_clusters: int, word: str = GROUP) -> tuple[str, ...]:
+def names_for(known: tuple[str, ...], n_clusters: int, language: str = "en") -> tuple[str, ...]:
     """Return names of so many clusters: those that are known, and others that go on as they do."""
-    return tuple(names_from(known[:n_clusters], n_clusters, word))
+    return tuple(names_from(known[:n_clusters], n_clusters, GROUPS[language]))
+
+
+def in_language(step: Step, language: str) -> Step:
+    """Return a step in which the clusters that nobody has named are called in a language.
+
+    >>> from equigraph.apps.explore.people import classroom
+    >>> in_language(first_step(classroom(), 2), "de").clusters
+    ('Gruppe 1', 'Gruppe 2')
+    """
+    own = re.compile(f"(?:{'|'.join(GROUPS.values())}) (?=[0-9]+$)")
+    return replace(step, clusters=tuple(own.sub(f"{GROUPS[language]} ", name) for name in step.clusters))
 
 
 def check_number(people: BoardPeople, n_clusters: Any) -> None:
@@ -360,7 +373,7 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
 
 
 def with_number(
-    step: Step, n_clusters: int, word: str = GROUP
+    step: Step, n_clusters: int, language: str = "en"
 ) -> tuple[Step, list[tuple[str, Rule | str | None]]]:
     """Return a step with another number of clusters, before labels are found for it, and what else has to change.
 
@@ -387,7 +400,7 @@ def with_number(
     changes += [("unlocked", people.names[who]) for who in lost]
     found = replace(
         step,
-        clusters=names_for(step.clusters, n_clusters, word),
+        clusters=names_for(step.clusters, n_clusters, language),
         rules=tuple(rules),
         locked=step.locked - set(lost),
         what="number",

@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Progress
 from equigraph.apps.classes.costs import find_costs
-from equigraph.apps.classes.divide import DivisionSearch
+from equigraph.apps.classes.divide import DivisionSearch, find_friends
+from equigraph.apps.classes.division import friends_as_kept
 from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.scoring import group_words, rule_facts, scores
-from equigraph.apps.explore.steps import Step
+from equigraph.apps.explore.steps import Step, in_language
 from equigraph.exceptions import ConflictError
 from equigraph.graph import Graph
 from equigraph.graph.groups import contingency_table
-from equigraph.rules import Friends, Rule, Rules, compile_rules, most_friends, settle_rules
+from equigraph.rules import Friends, Rule, Rules, compile_rules, settle_rules
 
 Notify = Callable[[Progress], None]
 SEED = 0
@@ -78,22 +79,22 @@ def first_labels(step: Step, notify: Notify) -> dict[str, Any]:
     """
     people = step.people
     if people.directed and people.n_people <= _QUICK:
-        rules = step.all_rules
-        own = [rule for rule in rules.items if isinstance(rule, Friends) and rule.of is not None]
-        others = Rules.of(rule for rule in rules.items if rule not in own)
+        own = [rule for rule in step.rules if isinstance(rule, Friends) and rule.of is not None]
+        others = Rules.of(rule for rule in step.all_rules.items if rule not in own)
         settled = settle_rules(others, people.facts, n_clusters=step.n_clusters, on_conflict="relax")
-        labels = settled.labels
-        friends: dict[Rule, Rule] = {}
-        for rule in own:
-            found = most_friends(
-                settled.rules, rule, people.facts, n_clusters=step.n_clusters, start=settled.labels
-            )
-            labels, friends[rule] = found.labels, found.rule
-        all_rules = Rules.of([*settled.rules.items, *friends.values()])
-        search = DivisionSearch(people.roster, all_rules, step.n_clusters, step.weights, callbacks=notify)
+        search = DivisionSearch(
+            people.roster,
+            settled.rules,
+            step.n_clusters,
+            step.weights,
+            callbacks=notify,
+            friends=max((rule.least for rule in own), default=0),
+        )
+        labels, *_ = find_friends(search, settled.labels)
+        kept: dict[Rule, Rule] = {rule: friends_as_kept(rule, people.names, [labels]) for rule in own}
         return {
-            "labels": search.run(labels),
-            "rules": tuple(friends.get(rule, rule) for rule in step.rules),
+            "labels": labels,
+            "rules": tuple(kept.get(rule, rule) for rule in step.rules),
             "given_up": settled.given_up,
         }
     effort = 1.0 if people.n_people <= _QUICK else 0.0
@@ -187,7 +188,7 @@ def download(step: Step, kind: str, notify: Notify, language: str = "en") -> byt
     # Not with the prefix of the server's own folder: the next server removes all of those that no process holds.
     with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
         path = Path(folder) / f"board.{kind.rpartition('.')[2]}"
-        files.WRITERS[kind](step, path, language)
+        files.WRITERS[kind](in_language(step, language), path, language)
         return path.read_bytes()
 
 
