@@ -80,11 +80,3 @@ def test_an_iteration_is_a_pass_and_both_keep_a_diagonal_interaction(solve, data
     factors = solve(product, H, W, max_iter=40, tol=0)
     assert product.n_products == factors.n_iter + 1 == 41
     assert not (factors.W - np.diag(np.diag(factors.W))).any()
-
-
-def test_a_failed_network_is_named(outcome, tmp_path):
-    settings, results = outcome
-    some = {key: value for key, value in results.items() if "drugnet" not in key}
-    convergence.finish(settings, some, tmp_path)
-    assert "| DrugNet | failed |" in (tmp_path / "fig-convergence.md").read_text()
-    assert [path.suffix for path in convergence.finish(settings, {}, tmp_path / "none")] == [".md"]

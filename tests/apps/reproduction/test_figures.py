@@ -34,22 +34,15 @@ def size_of(path):
 def test_chart_over_k(data_dir, tmp_path):
     cells = figure_k.cells(QUICK)
     results = {cell.key: made_up(cell) for cell in cells}
-    del results["score.lastfm.dmon.k5"]
     png, page, table = figure_k.finish(QUICK, results, tmp_path)
     assert min(size_of(png)) > 800
     rows = rows_of(table)
     assert len(rows) == len(cells)
     assert {row["n_clusters"] for row in rows} == {"2", "5", "8"}
-    (failed,) = (row for row in rows if row["Q"] == "")
-    assert (failed["network"], failed["method"]) == ("LastFM", "DMoN")
     text = page.read_text(encoding="utf-8")
-    assert "| DMoN | .450 / .200 | failed | .450 / .200 |" in text
+    assert "| DMoN | .450 / .200 | .450 / .200 | .450 / .200 |" in text
     assert "| weight of iFairNMTF | 2.5 | 2.5 | 2.5 |\n| weight of FairNMTF | 2.5 | 2.5 | 2.5 |" in text
     assert "largest): .138." in text  # 15 over 109
-
-
-def test_chart_over_k_without_any_result(data_dir, tmp_path):
-    assert all(path.exists() for path in figure_k.finish(QUICK, {}, tmp_path))
 
 
 def test_sweep_cells_hold_every_weight_once():
@@ -64,21 +57,14 @@ def test_sweep_cells_hold_every_weight_once():
             assert held == figure_lambda.weights_of(settings, network) == sorted(set(held))
 
 
-def test_lost_parts_of_a_sweep_are_told(tmp_path):
+def test_chart_over_the_weight(tmp_path):
     results = {cell.key: made_up(cell) for cell in figure_lambda.cells(QUICK)}
-    results = {key: result for key, result in results.items() if not key.startswith("weights.lastfm")}
-    del results["weights.drugnet.10"]
-    del results["score.drugnet.dmon.k5"]
     paths = figure_lambda.finish(QUICK, results, tmp_path)
-    assert [path.name for path in paths] == [
-        "fig-lambda-drugnet.png",
-        "fig-lambda-drugnet.csv",
-        "fig-lambda.md",
-    ]
+    names = [f"fig-lambda-{network}.{ending}" for network in figure_lambda.SHOWN for ending in ("png", "csv")]
+    assert [path.name for path in paths] == [*names, "fig-lambda.md"]
     text = paths[-1].read_text(encoding="utf-8")
-    assert "failed: weights.drugnet.10." in text
-    assert "failed: weights.lastfm.00, weights.lastfm.10." in text
-    assert "| DMoN | failed | - | - |" in text
+    assert "| iFairNMTF, weight 0 (highest Q) | 1.000 | .000 | 5.0 |" in text
+    assert text.count("| DMoN | .450 | .200 | 5.0 |") == 2
 
 
 def test_sweep_of_a_real_network(data_dir):

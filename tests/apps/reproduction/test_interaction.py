@@ -5,7 +5,6 @@ import pytest
 
 from equigraph import IFairNMTF
 from equigraph.apps.reproduction import interaction
-from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.toys import interaction_toy
 
 SEEDS = range(2)
@@ -47,9 +46,3 @@ def test_scaling_keeps_the_model():
     scaled = interaction.per_pair(H, W, labels)
     np.testing.assert_allclose((H / own) @ scaled @ (H / own).T, H @ W @ H.T, rtol=1e-9, atol=1e-12)
     assert not interaction.per_pair(H, W, np.zeros_like(labels))[1:, 1:].any()
-
-
-def test_failed_cells_leave_a_page(tmp_path):
-    files = interaction.finish(Settings(quick=True), {}, tmp_path)
-    assert [path.name for path in files] == ["fig-interaction.md"]
-    assert "failed" in files[0].read_text()

@@ -50,14 +50,6 @@ def test_scores_belong_to_the_labels(outcome):
         assert run["min_balance"] == pytest.approx(worst)
 
 
-def test_failed_cells_are_left_out(outcome, tmp_path):
-    settings, results = outcome
-    some = dict(list(results.items())[:2])
-    figure.finish(settings, some, tmp_path)
-    assert "2 graphs with 5 starts each" in (tmp_path / "fig-tradeoff-toy.md").read_text()
-    assert [path.suffix for path in figure.finish(settings, {}, tmp_path / "none")] == [".md"]
-
-
 def test_panels(outcome):
     shown = figure.typical_runs([run for result in outcome[1].values() for run in result["runs"]])
     axes = figure.draw_runs(shown).axes

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, load_network
-from equigraph.apps.reproduction.tables import FAILED, panels, write_files
+from equigraph.apps.reproduction.tables import panels, write_files
 
 TITLE = "The loss, iteration by iteration"
 SHOWN = ("diaries", "drugnet", "facebook")
@@ -80,19 +80,16 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     rows: list[dict[str, Any]] = []
     table: list[list[str]] = []
     for cell in cells(settings):
-        network = cell.arguments["network"]
-        title = NETWORKS[network]
-        if cell.key not in results:
-            table.append([title, FAILED, *["-"] * (len(_LISTED) + 1)])
-            continue
+        network, title = cell.arguments["network"], NETWORKS[cell.arguments["network"]]
         curves[network] = {name: np.array(results[cell.key][name]) for name in CURVES}
         level = curves[network]["multiplicative"].mean(axis=0)[-1]
         for name, values in curves[network].items():
             mean, label = values.mean(axis=0), CURVES[name][1]
-            bands = zip(mean.tolist(), values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True)
-            for passes, (middle, low, high) in enumerate(bands, start=2):
-                row = {"network": title, "curve": label, "passes": passes, "mean": middle}
-                rows.append({**row, "low": low, "high": high})
+            bands = np.column_stack((mean, values.min(axis=0), values.max(axis=0))).tolist()
+            rows += [
+                {"network": title, "curve": label, "passes": passes, "mean": middle, "low": low, "high": high}
+                for passes, (middle, low, high) in enumerate(bands, start=2)
+            ]
             listed = [f"{mean[step - 1]:.4f}" if step <= mean.size else "-" for step in _LISTED]
             reached = np.flatnonzero(mean <= level)
             needed = "-" if name == "ifair-nmtf" or not reached.size else str(reached[0] + 1)
@@ -100,7 +97,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     head = ["network", "curve", *(f"after {step}" for step in _LISTED), "iterations to that mean"]
     n_starts = len(cell.arguments["seeds"])
     page = {"n_clusters": N_CLUSTERS, "n_starts": n_starts, "head": head, "rows": table}
-    return write_files(folder, "fig-convergence", page, rows, _draw(curves) if curves else None)
+    return write_files(folder, "fig-convergence", page, rows, _draw(curves))
 
 
 def _draw(curves: Curves) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import Entry
-from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, write_files
+from equigraph.apps.reproduction.tables import STYLES, number, panels, write_files
+from equigraph.plotting.style import MUTED
 
 TITLE = "Over the number of clusters"
 SHOWN = ("drugnet", "lastfm")
@@ -56,14 +57,12 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def _draw(lines: Lines, balances: dict[str, float]) -> Any:
-    from equigraph.plotting.style import MUTED
-
     with panels(len(SHOWN), 2, (10, 7.2), sharex=True) as (figure, axes):
         for row, network in zip(axes, SHOWN, strict=True):
             for ax, measure in zip(row, ("Q", "B"), strict=True):
                 for method in scoring.COMPARED:
-                    done = {k: one.means[measure] for k, one in lines[network, method].items() if one.means}
-                    ax.plot(list(done), list(done.values()), label=scoring.TITLES[method], **STYLES[method])
+                    shown = {k: one.means[measure] for k, one in lines[network, method].items()}
+                    ax.plot(list(shown), list(shown.values()), label=scoring.TITLES[method], **STYLES[method])
                 ax.set_title(f"{scoring.NETWORKS[network]}: {scoring.NAMES[measure]}")
                 ax.set_xticks(list(lines[network, method]))
                 ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
@@ -80,7 +79,7 @@ def _part(network: str, lines: Lines, balance: float) -> dict[str, Any]:
     """Return what the page shows of a network."""
     rows = []
     for method in scoring.COMPARED:
-        pairs = [FAILED if one.failed else one.pair(one.means) for one in lines[network, method].values()]
+        pairs = [one.pair(one.means) for one in lines[network, method].values()]
         rows.append([scoring.TITLES[method], *pairs])
     for method in scoring.CROSSED:
         weights = [one.weight for one in lines[network, method].values()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, write_files
+from equigraph.apps.reproduction.tables import STYLES, number, panels, write_files
 from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
 TITLE = "Over the weight of iFairNMTF"
@@ -76,38 +76,30 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     parts = []
     files = []
     for network in SHOWN:
-        own = [cell.key for cell in _sweep_cells(settings, network)]
-        sweep = [point for key in own if key in results for point in results[key]["sweep"]]
+        sweep = [point for cell in _sweep_cells(settings, network) for point in results[cell.key]["sweep"]]
         flat = scoring.entries_of(_flat_cells(settings, network), results)
-        missing = [key for key in own if key not in results]
-        parts.append({"title": scoring.NETWORKS[network], "missing": missing, "rows": _rows(sweep, flat)})
-        if sweep:
-            rows = []
-            for point in sweep:
-                row = {name: value for name, value in point.items() if name != "spreads"}
-                rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
-            files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw(network, sweep, flat))
+        parts.append({"title": scoring.NETWORKS[network], "rows": _rows(sweep, flat)})
+        rows = []
+        for point in sweep:
+            row = {name: value for name, value in point.items() if name != "spreads"}
+            rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
+        files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw(network, sweep, flat))
     return [*files, *write_files(folder, "fig-lambda", {"networks": parts}, (), None)]
 
 
 def _rows(sweep: Sweep, flat: Sequence[Entry]) -> list[list[str]]:
     """Return the table of a network: points of the sweep, then the methods without a weight."""
-
-    def scores(of: Mapping[str, Any]) -> list[str]:
-        return [number(of["Q"]), number(of["B"]), f"{of['n_nonempty']:.1f}"]
-
-    rows = []
-    if sweep:
-        points = {
-            "where Q and B cross": sweep[scoring.crossing(sweep)],
-            "highest Q": max(sweep, key=lambda point: point["Q"]),
-            "highest B": max(sweep, key=lambda point: point["B"]),
-        }
-        for words, point in points.items():
-            rows.append([f"iFairNMTF, weight {point['weight']:g} ({words})", *scores(point)])
-    for entry in flat:
-        rows.append([entry.titles[1], *([FAILED, "-", "-"] if entry.failed else scores(entry.means))])
-    return rows
+    points = {
+        "where Q and B cross": sweep[scoring.crossing(sweep)],
+        "highest Q": max(sweep, key=lambda point: point["Q"]),
+        "highest B": max(sweep, key=lambda point: point["B"]),
+    }
+    named = [(f"iFairNMTF, weight {point['weight']:g} ({words})", point) for words, point in points.items()]
+    named += [(entry.titles[1], dict(entry.means)) for entry in flat]
+    return [
+        [name, number(scores["Q"]), number(scores["B"]), f"{scores['n_nonempty']:.1f}"]
+        for name, scores in named
+    ]
 
 
 def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
@@ -142,10 +134,9 @@ def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
             ax.fill_between(weights, below, values + spread, alpha=0.15, linewidth=0, **own)
             ax.plot(weights, values, linewidth=2.4, zorder=3, label="iFairNMTF (mean ± sd)", **own)
             for entry in flat:
-                if not entry.failed:
-                    style = {**STYLES[entry.method], "markevery": [0, -1]}
-                    level = np.full(weights.size, entry.means[measure])
-                    ax.plot(weights, level, label=entry.titles[1], **style)
+                style = {**STYLES[entry.method], "markevery": [0, -1]}
+                level = np.full(weights.size, entry.means[measure])
+                ax.plot(weights, level, label=entry.titles[1], **style)
             ax.set_ylabel(scoring.NAMES[measure])
         first = float(weights[weights > 0].min())
         for ax in axes.flat:

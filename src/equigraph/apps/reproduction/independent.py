@@ -10,7 +10,7 @@ from typing import Any
 
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, fit_scores
-from equigraph.apps.reproduction.tables import FAILED, number, write_files
+from equigraph.apps.reproduction.tables import number, write_files
 
 TITLE = "Normalised FairSC as others published it"
 METHOD = "scalable-fair-sc"
@@ -50,34 +50,39 @@ def score_starts(*, network: str, n_clusters: int, first_seed: int, n_single: in
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table (md, csv)."""
-    rows, shown, n_near = [], [], {"best": 0, "any": 0}
+    rows, shown, n_best, n_any = [], [], 0, 0
     for cell in cells(settings):
-        network, k = cell.arguments["network"], cell.arguments["n_clusters"]
-        published = dict(zip(("Q", "B"), PUBLISHED[network][NUMBERS.index(k)], strict=True))
+        network, k = NETWORKS[cell.arguments["network"]], cell.arguments["n_clusters"]
+        pair = PUBLISHED[cell.arguments["network"]][NUMBERS.index(k)]
+        published, found = dict(zip(("Q", "B"), pair, strict=True)), results[cell.key]
 
         def off(scores: dict[str, float], published: dict[str, float] = published) -> float:
             return max(abs(scores[name] - value) for name, value in published.items())
 
-        row = {"network": NETWORKS[network], "k": k, **_named(published, "published")}
-        cells_of_row = [row["network"], str(k), _pair(published)]
-        found = results.get(cell.key)
-        if found is None:
-            cells_of_row += [FAILED, *["-"] * 3]
-        else:
-            pairs = {"best": found["best"], "single": min(found["single"], key=off)}
-            for name, scores in pairs.items():
-                row |= {**_named(scores, name), f"off_{name}": off(scores)}
-                cells_of_row += [_pair(scores), number(off(scores))]
-            n_near["best"] += off(pairs["best"]) <= TOLERANCE
-            n_near["any"] += min(map(off, pairs.values())) <= TOLERANCE
+        best, single = found["best"], min(found["single"], key=off)
+        row = {"network": network, "k": k, **_named(published, "published")}
+        for name, scores in (("best", best), ("single", single)):
+            row |= {**_named(scores, name), f"off_{name}": off(scores)}
         rows.append(row)
-        shown.append(cells_of_row)
+        shown.append(
+            [
+                network,
+                str(k),
+                _pair(published),
+                _pair(best),
+                number(off(best)),
+                _pair(single),
+                number(off(single)),
+            ]
+        )
+        n_best += off(best) <= TOLERANCE
+        n_any += min(off(best), off(single)) <= TOLERANCE
     page = {
         "n_single": cell.arguments["n_single"],
         "tolerance": number(TOLERANCE),
         "n_cells": len(rows),
-        "n_best": n_near["best"],
-        "n_single_too": n_near["any"],
+        "n_best": n_best,
+        "n_single_too": n_any,
         "rows": shown,
     }
     return write_files(folder, "table-dfnmf", page, rows, None)

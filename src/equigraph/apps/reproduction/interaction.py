@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.tables import FAILED, panels, write_files
+from equigraph.apps.reproduction.tables import panels, write_files
 from equigraph.apps.reproduction.toys import ROMAN, Toy, interaction_toy
 
 TITLE = "Which clusters interact"
@@ -69,7 +69,7 @@ def per_pair(H: NDArray, W: NDArray, labels: NDArray[np.intp]) -> NDArray[np.flo
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw the graph beside W (png), and write W of every run (csv) and what the runs have in common (md)."""
-    done = {cell.arguments["seed"]: results[cell.key] for cell in cells(settings) if cell.key in results}
+    done = {cell.arguments["seed"]: results[cell.key] for cell in cells(settings)}
     pairs = {f"{ROMAN[i]}-{ROMAN[j]}": (i, j) for i in range(_K) for j in range(i, _K)}
     rows = [
         {
@@ -91,10 +91,8 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "starts": [_summary(rows, start) for start in STARTS],
         "links": [[name, *(f"{value:.2f}" for value in density[i])] for i, name in enumerate(ROMAN)],
     }
-    figure = None
-    if done:
-        seed, runs = next(iter(done.items()))
-        figure = _draw(interaction_toy(seed), runs["spectral"])
+    seed, runs = next(iter(done.items()))
+    figure = _draw(interaction_toy(seed), runs["spectral"])
     return write_files(folder, "fig-interaction", page, rows, figure)
 
 
@@ -102,8 +100,6 @@ def _summary(rows: list[dict[str, Any]], start: str) -> list[str]:
     """Return how often the clusters were found from a start, and between which values entries of W are then."""
     own = [row for row in rows if row["start"] == start]
     found = [row for row in own if row["accuracy"] == 1]
-    if not own:
-        return [STARTS[start], FAILED, "-", "-", "-"]
     spans = []
     for name in ("I-II", "I-IV", "II-IV"):
         values = [row[name] for row in found]

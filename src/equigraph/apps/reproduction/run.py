@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from equigraph._utils.callbacks import Progress
 from equigraph._utils.templates import environment
-from equigraph._utils.text import did_you_mean
+from equigraph._utils.text import count, did_you_mean
 from equigraph._utils.version import __version__
 from equigraph.apps.reproduction import (
     convergence,
@@ -91,18 +91,21 @@ def reproduce(
     _check_needs(cells)
     folder.mkdir(parents=True, exist_ok=True)
     outcome = run_cells(chain.from_iterable(cells.values()), folder, n_workers=n_workers, watch=watch)
-    files: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {name: [] for name in names}
     failures = dict(outcome.failures)
     for name, own in cells.items():
-        done = [cell.key for cell in own if cell.key in outcome.finished]
-        results = {key: outcome.finished[key]["result"] for key in done}
+        results = {
+            cell.key: outcome.finished[cell.key]["result"] for cell in own if cell.key in outcome.finished
+        }
+        if len(results) < len(own):
+            failures[name] = f"{len(own) - len(results)} of {count(len(own), 'cell')} failed."
+            continue
         trace = folder / f"{name}.failed.txt"
         trace.unlink(missing_ok=True)
         try:
             files[name] = EXPERIMENTS[name].finish(settings, results, folder / name)
-        # One experiment must not take the others' files with it; with a failed cell any error may follow.
+        # One experiment must not take the others' files with it.
         except Exception as error:
-            files[name] = []
             failures[name] = f"The files could not be written: {type(error).__name__}: {error}"
             write_text(trace, traceback.format_exc())
     seconds = time.perf_counter() - start
@@ -117,20 +120,18 @@ def _check_needs(cells: dict[str, list[Cell]]) -> None:
     from equigraph.datasets import load
 
     require("matplotlib", extra="plot", purpose="Drawing the figures")
-    arguments = [(name, cell.arguments) for name, own in cells.items() for cell in own]
-    if any(given.get("method") == "dmon" for _, given in arguments):
-        require("torch", extra="neural", purpose="DMoN, one of the rivals,")
-    users: dict[str, str] = {}
-    for name, given in arguments:
-        if given.get("network") in REAL:
-            users.setdefault(given["network"], name)
-    for network, user in users.items():
-        try:
-            load(network)
-        except DatasetError as error:
-            raise DatasetError(
-                f"{user} needs the network {network!r}, and nothing was computed: {error}"
-            ) from error
+    for name, own in cells.items():
+        arguments = [cell.arguments for cell in own]
+        if any(given.get("method") == "dmon" for given in arguments):
+            require("torch", extra="neural", purpose="DMoN, one of the rivals,")
+        for network in dict.fromkeys(given.get("network") for given in arguments):
+            try:
+                if network in REAL:
+                    load(network)
+            except DatasetError as error:
+                raise DatasetError(
+                    f"{name} needs the network {network!r}, and nothing was computed: {error}"
+                ) from error
 
 
 def heaviest(outcome: CellRun) -> list[tuple[str, float]]:

@@ -277,8 +277,7 @@ class Entry:
 
     network: str
     method: str
-    # Over the runs, by measure; empty where the cell failed.
-    means: Mapping[str, float] = field(default_factory=dict)
+    means: Mapping[str, float] = field(default_factory=dict)  # over the runs, by measure
     spreads: Mapping[str, float] = field(default_factory=dict)
     n_runs: int = 0
     chosen: float | None = None  # value of the dial, for a method that has one
@@ -288,11 +287,6 @@ class Entry:
     def titles(self) -> list[str]:
         """Names of the network and of the method in tables."""
         return [NETWORKS[self.network], TITLES[self.method]]
-
-    @property
-    def failed(self) -> bool:
-        """Whether there is no result."""
-        return not self.means
 
     @property
     def weight(self) -> str:
@@ -309,10 +303,8 @@ class Entry:
         return " / ".join(number(scores[name]) for name in (quality_of(self.network), "B"))
 
 
-def entry_of(network: str, method: str, result: Mapping[str, Any] | None) -> Entry:
-    """Return the entry of what a cell gave, or of a cell that failed."""
-    if result is None:
-        return Entry(network, method)
+def entry_of(network: str, method: str, result: Mapping[str, Any]) -> Entry:
+    """Return the entry of what a cell gave."""
     sweep = result.get("sweep", ())
     if method != LEADING:
         runs = result["runs"]
@@ -326,5 +318,5 @@ def entry_of(network: str, method: str, result: Mapping[str, Any] | None) -> Ent
 def entries_of(cells: Iterable[Cell], results: Mapping[str, Any]) -> list[Entry]:
     """Return the entries of cells of `score_cell`, in their order."""
     return [
-        entry_of(cell.arguments["network"], cell.arguments["method"], results.get(cell.key)) for cell in cells
+        entry_of(cell.arguments["network"], cell.arguments["method"], results[cell.key]) for cell in cells
     ]

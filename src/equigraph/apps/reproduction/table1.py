@@ -13,7 +13,7 @@ from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import FAILED, number, with_spread, write_files
+from equigraph.apps.reproduction.tables import number, with_spread, write_files
 
 TITLE = "Nine networks, seven methods, five clusters"
 TOLERANCE = 0.05
@@ -53,7 +53,7 @@ def differences(entries: Iterable[Entry]) -> list[list[str]]:
     """Return a row for each measured value that differs from the print by more than .05, with what explains it."""
     rows = []
     for entry in entries:
-        for measure, value in entry.printed.items() if not entry.failed else ():
+        for measure, value in entry.printed.items():
             if abs(entry.means[measure] - value) > TOLERANCE:
                 pair = map(number, (entry.means[measure], value))
                 rows.append([*entry.titles, measure, *pair, explain(entry, measure)])
@@ -86,10 +86,10 @@ Bar = Mapping[str, float]
 
 def bar_of(rivals: Sequence[Entry], *, with_printed: bool = False) -> Bar:
     """Return the highest Q and B of the rivals as measured, or also as printed."""
-    sources = [entry.means for entry in rivals if not entry.failed]
+    sources = [entry.means for entry in rivals]
     if with_printed:
         sources += [entry.printed for entry in rivals]
-    return {name: max((source[name] for source in sources), default=-np.inf) for name in ("Q", "B")}
+    return {name: max(source[name] for source in sources) for name in ("Q", "B")}
 
 
 def _at_dial(value: float, sweep: Sweep) -> int:
@@ -140,7 +140,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     side_by_side: dict[str, list[str]] = {}
     for entry in entries:
         side_by_side.setdefault(entry.network, [entry.titles[0]]).append(_pair(entry))
-    n_runs = sorted({entry.n_runs for entry in entries if not entry.failed}, reverse=True) or [0]
+    n_runs = sorted({entry.n_runs for entry in entries}, reverse=True)
     fewer = f" ({n_runs[-1]} of DMoN and FairPartition on block models)" if len(n_runs) > 1 else ""
     page = {
         "n_runs": f"{n_runs[0]}{fewer}",
@@ -151,22 +151,18 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "leading": _leading(entries),
         "dial": f"{scoring.DIAL:g}",
         "tolerance": number(TOLERANCE),
-        "n_printed": sum(len(entry.printed) for entry in entries if not entry.failed),
+        "n_printed": sum(len(entry.printed) for entry in entries),
         "differences": differences(entries),
     }
     return write_files(folder, "table1", page, [_csv_row(entry) for entry in entries], None)
 
 
 def _pair(entry: Entry) -> str:
-    if entry.failed:
-        return FAILED
     measured = entry.pair(entry.means)
     return f"{measured} ({entry.pair(entry.printed)})" if entry.printed else measured
 
 
 def _measures(entry: Entry) -> list[str]:
-    if entry.failed:
-        return [FAILED, *["-"] * 6]
     names = ("Q", "accuracy", "B", "NB", "rho")
     scores = [with_spread(entry.means.get(name), entry.spreads.get(name)) for name in names]
     return [*scores, f"{entry.means['n_nonempty']:.1f}", entry.weight]
@@ -175,8 +171,7 @@ def _measures(entry: Entry) -> list[str]:
 def _weight_row(entry: Entry) -> list[str]:
     """Return iFairNMTF at the weight of the paper's rule, and at the weight of the sweep nearest to the print."""
     point = nearest(entry)
-    if point is None or entry.chosen is None:
-        return [entry.titles[0], FAILED, *["-"] * 4]
+    assert point is not None
     at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
     found = [text for one in (at_rule, point) for text in (f"{one['weight']:g}", entry.pair(one))]
     return [entry.titles[0], entry.pair(entry.printed), *found]
@@ -192,13 +187,13 @@ def _csv_row(entry: Entry) -> dict[str, Any]:
     return row
 
 
-def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
+def _leading(entries: Sequence[Entry]) -> dict[str, Any]:
     """Return where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
     # Its curve on each network beside the bar of the rivals as measured, and as measured or printed.
     curves: tuple[list[tuple[Sweep, Bar]], ...] = ([], [])
     rows = []
     for own in entries:
-        if own.method != scoring.LEADING or own.network not in scoring.REAL or own.failed:
+        if own.method != scoring.LEADING or own.network not in scoring.REAL:
             continue
         rivals = [one for one in entries if one.network == own.network and one.method in scoring.RIVALS]
         bars = bar_of(rivals), bar_of(rivals, with_printed=True)
@@ -207,8 +202,6 @@ def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
         point = dominating(own.sweep, bars[1])
         found = ["none", "-"] if point is None else [own.pair(point), f"{point['weight']:g}"]
         rows.append([own.titles[0], *map(own.pair, (*bars, own.means)), *found])
-    if not rows:
-        return None
     at_dial = partial(_at_dial, scoring.DIAL)
     return {
         "rows": rows,

@@ -13,8 +13,6 @@ from equigraph._utils.files import atomic_path
 from equigraph._utils.templates import environment
 from equigraph.plotting.style import MUTED, PALETTE, look
 
-FAILED = "failed"
-
 
 def number(value: float | None) -> str:
     """Return a score with three digits, as tables of the paper show it."""
