@@ -1,8 +1,8 @@
-"""The small JSON API that the page uses, and the page itself; docs/reference/explore-api.md describes it."""
+"""The page, the small JSON API that it uses (docs/reference/explore-api.md), and who may talk to them."""
 
 from __future__ import annotations
 
-import json
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 
 from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
@@ -20,7 +22,6 @@ from equigraph.apps.explore.errors import BoardError, Cancelled, refusal_facts
 from equigraph.apps.explore.files import WRITERS, static_text
 from equigraph.apps.explore.jobs import Job, Jobs, Worker
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
-from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import Step, first_step
 from equigraph.apps.explore.uploads import OfferedSheet, Upload, Uploads
@@ -40,6 +41,22 @@ _KINDS = {
     "sh": "text/x-shellscript; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
+}
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_REFUSALS = {
+    401: "This page needs the link that the terminal shows: it holds the token of this start.",
+    403: "This request came from another page and was refused.",
+    421: "This server does not answer under that name.",
 }
 # Boards of so many people get new costs and a new curve whenever their rules change.
 _EAGER = 400
@@ -365,15 +382,67 @@ async def _payload(request: Request) -> dict[str, Any]:
     """Return the body of a request, or raise InputError."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise InputError("The request has to be JSON.")
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MOST_JSON:
-            raise InputError("The request is too large.")
+    if int(request.headers.get("content-length", _MOST_JSON + 1)) > _MOST_JSON:
+        raise InputError("The request is too large, or does not say how large it is.")
     try:
-        payload = json.loads(body)
+        payload = await request.json()
     except (ValueError, RecursionError):
         raise InputError("The request is no JSON.") from None
     if not isinstance(payload, dict):
         raise InputError("The request has to be a JSON object.")
     return payload
+
+
+def cookie_name(port: int) -> str:
+    """Return the name of the cookie: two servers on one machine share a host, and not a token."""
+    return f"equigraph-{port}"
+
+
+def is_token(text: str, token: str) -> bool:
+    """Return whether a text is the token, in a time that does not tell how much of it is right."""
+    return secrets.compare_digest(text.encode("utf-8", "replace"), token.encode())
+
+
+class Guard:
+    """Refuse whatever does not come from the page of this start.
+
+    Every request needs the Host that the server was started with (a page of another name that points here is refused),
+    the token as a cookie or a bearer, and, if it says an Origin, the server's own. Requests that change something and
+    come from a browser need an Origin, or the bearer, which no other page knows.
+    """
+
+    def __init__(self, app: Any, token: str, hosts: tuple[str, ...], port: int) -> None:
+        self.app, self.token, self.hosts, self.port = app, token, hosts, port
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            return
+        status = self._refusal(Request(scope))
+        answer = self.app if status is None else PlainTextResponse(_REFUSALS[status], status)
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        await answer(scope, receive, send_safely)
+
+    def _refusal(self, request: Request) -> int | None:
+        """Return the status of a refusal, None for a request that may pass."""
+        headers = request.headers
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            return 421
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() not in {f"http://{host}" for host in self.hosts}:
+            return 403
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return 403
+        if is_token(headers.get("authorization", "").removeprefix("Bearer "), self.token):
+            return None
+        if request.scope["path"] == "/enter":
+            return None  # checks the token itself
+        if not is_token(request.cookies.get(cookie_name(self.port), ""), self.token):
+            return 401
+        return 403 if origin is None and request.method in ("POST", "PUT", "DELETE", "PATCH") else None

@@ -26,7 +26,6 @@ HAND = "hand"
 # The very first searches on a machine compile themselves, which takes minutes on a slow one.
 SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0, "preview": 60.0}
 USUAL_SECONDS = 300.0
-_MOST_KEPT = 50
 _BEAT = 15.0  # seconds after which an idle stream says that it is alive
 _MEMORY = 6 << 30
 _START = 180.0  # seconds that a process may take to load everything on a slow machine
@@ -50,21 +49,21 @@ class Job:
     code: str = ""  # of the refusal that ended it, with its values
     values: dict[str, Any] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
+    task: asyncio.Task[None] | None = field(default=None, repr=False)  # what follows it
 
     def facts(self) -> dict[str, Any]:
         """Return it as the page sees it."""
-        return {name: value for name, value in vars(self).items() if name != "cancelled"}
+        return {name: value for name, value in vars(self).items() if name not in ("cancelled", "task")}
 
 
 class Jobs:
-    """All jobs of a server, and everybody who follows them."""
+    """The jobs of a server that run, and everybody who follows them."""
 
     def __init__(self, worker: Worker | None = None) -> None:
         self._numbers = itertools.count(1)
         self._jobs: dict[int, Job] = {}
         self._lanes: dict[str, Worker] = {HAND: worker or Worker()}
         self._followers: set[asyncio.Queue[tuple[str, Any]]] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, kind: str, payload: Payload, job: Job | None = None) -> Any:
         """Have a task done and return what it found; raise Cancelled if it was, and what it refused."""
@@ -87,11 +86,7 @@ class Jobs:
             other.cancelled.set()
         job = Job(next(self._numbers), kind)
         self._jobs[job.number] = job
-        while len(self._jobs) > _MOST_KEPT:
-            del self._jobs[next(iter(self._jobs))]
-        task = asyncio.get_running_loop().create_task(self._follow(job, payload, done))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        job.task = asyncio.create_task(self._follow(job, payload, done))
         self.publish("job", job.facts())
         return job
 
@@ -107,24 +102,23 @@ class Jobs:
         except Exception as error:
             job.status = "failed"
             vars(job).update(refusal_facts(error))
+        del self._jobs[job.number]
         self.publish("job", job.facts())
 
     def cancel(self, number: int) -> bool:
         """Cancel a job; return whether there was one to cancel."""
-        job = self._jobs.get(number)
-        if job is None or job.status != "running":
-            return False
-        job.cancelled.set()
-        return True
+        if number in self._jobs:
+            self._jobs[number].cancelled.set()
+        return number in self._jobs
 
     def cancel_all(self) -> None:
         """Cancel all jobs, when another board is opened."""
-        for job in self._jobs.values():
+        for job in self.running():
             job.cancelled.set()
 
     def running(self, kind: str | None = None) -> list[Job]:
         """Return the jobs that run, or those of a kind."""
-        return [job for job in self._jobs.values() if job.status == "running" and kind in (None, job.kind)]
+        return [job for job in self._jobs.values() if kind in (None, job.kind)]
 
     def publish(self, event: str, content: Any) -> None:
         """Notify everybody who follows."""

@@ -50,17 +50,15 @@ class PeopleEntries(TypedDict):
     links: NDArray[np.float64]  # rows of two people and a weight
 
 
-class BoardEntries(PeopleEntries):
-    """Entries of a board."""
-
-    state: StateEntries
-
-
 class StoredState(TypedDict):
     """Entries of a state that is kept by itself."""
 
     title: str
     state: StateEntries
+
+
+class BoardEntries(PeopleEntries, StoredState):
+    """Entries of a board."""
 
 
 def board_to_json(step: Step) -> dict[str, Any]:

@@ -50,8 +50,7 @@ def serve(
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
-    from equigraph.apps.explore.app import Explorer, make_app
-    from equigraph.apps.explore.safety import Guard
+    from equigraph.apps.explore.app import Explorer, Guard, make_app
 
     token, prefix = secrets.token_urlsafe(32), "equigraph-explore-"
     with _listen(host, port) as listener, private_folder(Path(tempfile.gettempdir()), prefix) as folder:
