@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from equigraph.apps.classes import load_division
 from equigraph.apps.classes.divide import divide
@@ -23,7 +24,9 @@ from equigraph.apps.explore.steps import (
     with_labels,
     with_number,
 )
+from equigraph.apps.explore.tasks import _numbered, conflict, first_labels, price
 from equigraph.exceptions import ConflictError, InputError
+from equigraph.graph import Graph
 from equigraph.metrics import modularity_score, normalized_balance_score
 from equigraph.results.persistence import write_record
 from equigraph.rules import Apart, Fixed, Rules, Sizes, Together, violations
@@ -222,8 +225,6 @@ def test_a_board_is_kept_for_its_people_and_nobody_else(room, labelled, boards):
 
 
 def test_every_rule_has_a_price_and_none_is_negative(room, labelled):
-    from equigraph.apps.explore.tasks import price
-
     step = act(labelled, {"do": "add-rule", "rule": {"at_most": {"house": {"Heron": 5}}}})
     step = act(step, {"do": "lock", "who": 4})
     costs = price(step, lambda progress: None)
@@ -232,9 +233,28 @@ def test_every_rule_has_a_price_and_none_is_negative(room, labelled):
     assert min(*(one["wishes"] for one in costs["rules"]), *costs["attributes"].values()) >= 0
 
 
-def test_board_and_command_divide_alike():
-    from equigraph.apps.explore.tasks import first_labels
+@pytest.mark.parametrize("values", ["01234567" * 4, ["x", None] * 16, "s" * 32, "ab" * 16])
+def test_groups_of_a_graph_are_those_of_its_values(values, tmp_path):
+    """Codes are groups and no numbers, a mark parts people from others, and one value for all parts nobody."""
+    ring = sparse.csr_array(np.roll(np.eye(32), 1, axis=0) + np.roll(np.eye(32), -1, axis=0))
+    values = np.array([*values], dtype=object)
+    people = BoardPeople.of_graph(Graph(ring, None, values, "code", missing="ignore"), "ring.csv")
+    step = first_step(people, 2)
+    assert step.attributes == (("code",) if len(set(values)) > 1 else ())
+    assert people.groups["code"].n_groups == len(set(values)) if step.attributes else not people.columns
+    found = first_labels(step, lambda progress: None)
+    step = with_labels(step, found["labels"], "first")
+    for value in people.attributes.get("code", ())[:1]:
+        step = act(step, {"do": "add-rule", "rule": {"at_most": {"code": {value: 20}}}})
+    assert set(price(step, lambda progress: None)["attributes"]) == set(step.attributes)
+    board, lists = tmp_path / "ring.json", tmp_path / "lists.csv"
+    for path, kind in ((board, "board.json"), (lists, "lists.csv")):
+        WRITERS[kind](step, path, "en")
+    assert read_board(board)[0].mark == people.mark
+    assert len(lists.read_text(encoding="utf-8-sig").splitlines()) == 33
 
+
+def test_board_and_command_divide_alike():
     year = school(36)
     roster = year.roster
     step = first_step(year, 3)
@@ -313,8 +333,6 @@ def test_who_leaves_takes_their_rules_along(year, room, labelled, directed):
 
 
 def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people():
-    from equigraph.apps.explore.tasks import conflict, first_labels
-
     names = tuple("ABCDEFGHIJKL")
     people = BoardPeople.of_roster(
         Roster(names, friends=tuple(zip(names[::2], names[1::2], strict=True))), "x"
@@ -352,8 +370,6 @@ def test_the_files_of_a_board_speak_of_people(year, tmp_path):
 
 
 def test_alternatives_and_points_have_the_numbers_of_the_board(room, labelled):
-    from equigraph.apps.explore.tasks import _numbered
-
     turned = (labelled.labels + 1) % 3
     assert _numbered(turned, labelled).tolist() == labelled.labels.tolist()
     # Cluster 1 is bound by somebody who is locked there: only the others may trade their numbers.

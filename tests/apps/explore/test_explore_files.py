@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from equigraph.apps.explore.files import WRITERS
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.session import Session
 from equigraph.datasets import make_school_roster
 from tests.apps.explore.conftest import ask, running_server
@@ -22,7 +23,7 @@ def reader(room, labelled):
     """A server whose board has nothing to spread evenly, so that it reads files and computes nothing."""
     from dataclasses import replace
 
-    bare = replace(room, attributes={})
+    bare = BoardPeople.of_graph(room.graph, "bare")
     with running_server(Session(replace(labelled, people=bare, attributes=()), keep=False)) as running:
         yield running
 
@@ -153,7 +154,7 @@ def test_html_is_shown_and_not_run_and_another_file_opens(browser, room, labelle
     nasty = "<img src=x onerror=\"document.title='run'\">"
     names = tuple(f"{nasty}{i}" for i in range(30))
     values = {nasty: tuple(np.where(np.arange(30) % 2, nasty, "x").tolist())}
-    people = replace(room, names=names, attributes=values, title=nasty)
+    people = BoardPeople.of_links(names, values, room.adjacency, nasty)
     step = replace(labelled, people=people, clusters=(nasty, "b", "c"), attributes=(nasty,))
     with running_server(Session(step, keep=False)) as running:
         page = browser.new_page()

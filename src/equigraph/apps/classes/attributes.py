@@ -57,8 +57,8 @@ def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
 
 
 def is_binned(roster: Roster, name: str) -> bool:
-    """Return whether an attribute is spread by ranges of its numbers."""
-    return name in roster.bins or is_number_column(roster.attributes[name])
+    """Return whether an attribute is spread by ranges of its numbers; no range in `Roster.bins` says that it is not."""
+    return roster.bins[name] > 0 if name in roster.bins else is_number_column(roster.attributes[name])
 
 
 def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_classes: int) -> list[str]:

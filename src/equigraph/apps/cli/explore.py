@@ -97,7 +97,6 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     except RosterError:
         note(f"{path.name}: the page asks what has to be known of it.")
         return sheet, None
-    assert people.sheet is not None
     attribute = settings["attribute"]
     n_classes = settings["n_clusters"] or people.usual_clusters()
     chosen = chosen_attributes(people.sheet, None if attribute is None else [attribute], n_classes)

@@ -6,8 +6,8 @@ import csv
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.division import sheet_rules
-from equigraph.apps.classes.messages import Note
 from equigraph.apps.classes.roster import Roster, read_roster
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
@@ -36,69 +35,83 @@ class BoardPeople:
     """People, their attributes and their wishes; who comes or leaves makes another one."""
 
     title: str  # name of a file, or of an example
-    names: tuple[str, ...]  # all different
-    attributes: Mapping[str, tuple[str, ...]]  # by name the value of each person; `BLANK` where none is known
+    sheet: Roster  # without the links of a graph
     adjacency: sparse.csr_array  # the graph that is clustered
-    sheet: Roster | None = None  # the roster, where people came from one; wishes have a direction then
+    directed: bool  # whether a wish is one person's, or a link of two
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> BoardPeople:
         """Return the people of a roster; its pairs and fixed classes become rules."""
-        columns = {name: values for name, values in group_columns(roster).items() if len(set(values)) > 1}
-        attributes = {name: _blanks(values) for name, values in columns.items()}
-        return cls(title, roster.people, attributes, roster.graph().adjacency, roster)
+        return cls(title, roster, roster.graph().adjacency, True)
 
     @classmethod
     def of_graph(cls, graph: Graph, title: str, further: Mapping[str, Any] | None = None) -> BoardPeople:
-        """Return the nodes of a graph; every link counts as a wish of both its ends."""
+        """Return the nodes of a graph; every link counts as a wish of both its ends, and every value is a group."""
         columns = {name: np.asarray(column) for name, column in {**graph.features, **(further or {})}.items()}
         attributes = {
-            name: tuple(np.where(is_missing(column), BLANK, texts(column)).tolist())
+            name: tuple(
+                None if missing else text
+                for missing, text in zip(is_missing(column), texts(column), strict=True)
+            )
             for name, column in columns.items()
         }
-        return cls(title, tuple(texts(graph.node_names)), attributes, graph.adjacency)
+        return cls.of_links(tuple(texts(graph.node_names)), attributes, graph.adjacency, title)
+
+    @classmethod
+    def of_links(
+        cls,
+        names: tuple[str, ...],
+        attributes: Mapping[str, tuple[str | None, ...]],
+        adjacency: sparse.csr_array,
+        title: str,
+    ) -> BoardPeople:
+        """Return people by their names, attributes and links."""
+        sheet = Roster(names, attributes, bins=dict.fromkeys(attributes, 0), source=title)
+        return cls(title, sheet, adjacency, False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the people, all different."""
+        return self.sheet.people
+
+    @cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The group of each person, None where it is not known, by each attribute that has several."""
+        return {name: values for name, values in group_columns(self.sheet).items() if len(set(values)) > 1}
+
+    @cached_property
+    def attributes(self) -> dict[str, tuple[str, ...]]:
+        """The columns as the page shows them."""
+        return {name: tuple(value or BLANK for value in column) for name, column in self.columns.items()}
 
     @property
     def headline(self) -> str:
         """The title on paper: without the ending of a file."""
         return re.sub(r"\.[^. ]*$", "", self.title)
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was guessed and passed over when the sheet was read."""
-        return () if self.sheet is None else self.sheet.notes
-
-    @property
-    def directed(self) -> bool:
-        """Whether a wish is one person's, or a link of two."""
-        return self.sheet is not None
-
     @cached_property
     def clusters(self) -> tuple[str, ...]:
         """Names of the clusters, as far as the sheet has some."""
-        return () if self.sheet is None else tuple(dict.fromkeys(self.sheet.fixed.values()))
+        return tuple(dict.fromkeys(self.sheet.fixed.values()))
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that came with the people."""
-        return () if self.sheet is None else sheet_rules(self.sheet, self.clusters).items
+        return sheet_rules(self.sheet, self.clusters).items
 
     @cached_property
     def wishes(self) -> sparse.csr_array:
         """Who wishes to be with whom, row by row; only where there is an entry counts."""
-        return self.adjacency if self.sheet is None else self.sheet.wish_matrix()
+        return self.sheet.wish_matrix() if self.directed else self.adjacency
 
     @cached_property
     def roster(self) -> Roster:
-        """The people as a roster."""
-        if self.sheet is not None:
+        """The people as a roster, in which a link is a wish of both its ends."""
+        if self.directed:
             return self.sheet
         pairs = zip(*(ends.tolist() for ends in self.wishes.nonzero()), strict=True)
-        return Roster(
-            self.names,
-            {name: tuple(column) for name, column in self.columns.items()},
-            friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
-            source=self.title,
+        return replace(
+            self.sheet, friends=tuple((self.names[one], self.names[other]) for one, other in pairs)
         )
 
     def with_roster(self, roster: Roster) -> BoardPeople:
@@ -111,8 +124,9 @@ class BoardPeople:
         move = sparse.csr_array(moves, shape=(self.n_people, len(place)))
         links, wishes = move.T @ self.adjacency @ move, roster.wish_matrix()
         newer = wishes.maximum(wishes.T) - links.sign()
-        attributes = {name: _blanks(column) for name, column in roster.attributes.items()}
-        return BoardPeople(self.title, roster.people, attributes, sparse.csr_array(links + newer))
+        return BoardPeople.of_links(
+            roster.people, roster.attributes, sparse.csr_array(links + newer), self.title
+        )
 
     @property
     def n_people(self) -> int:
@@ -128,14 +142,6 @@ class BoardPeople:
     def graph(self) -> Graph:
         """The graph without groups."""
         return Graph(self.adjacency, node_names=np.array(self.names, dtype=str))
-
-    @cached_property
-    def columns(self) -> dict[str, np.ndarray]:
-        """The attributes as columns in which those whose value is blank have no group."""
-        return {
-            name: np.array([None if value == BLANK else value for value in column], dtype=object)
-            for name, column in self.attributes.items()
-        }
 
     @cached_property
     def facts(self) -> Facts:
@@ -173,10 +179,6 @@ class BoardPeople:
         else:
             usual = 3 if self.n_people < 60 else _LINKS_CLUSTERS
         return min(max(2, len(self.clusters), usual), self.n_people)
-
-
-def _blanks(column: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(value or BLANK for value in column)
 
 
 def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:

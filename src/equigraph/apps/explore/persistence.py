@@ -16,7 +16,7 @@ from scipy import sparse
 from equigraph.apps.classes.persistence import roster_entries
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.people import BLANK, BoardPeople
 from equigraph.apps.explore.scoring import rule_states
 from equigraph.apps.explore.steps import MAX_RULES, Step, check_number, names_for
 from equigraph.exceptions import InputError, require
@@ -69,14 +69,16 @@ def board_to_json(step: Step) -> dict[str, Any]:
 def people_to_json(people: BoardPeople) -> dict[str, Any]:
     """Return people, attributes and links as plain values."""
     entries: dict[str, Any] = {"title": people.title}
-    if people.sheet is not None:
+    if people.directed:
         return entries | {"roster": roster_entries(people.sheet), "people": [], "attributes": {}, "links": []}
     upper = sparse.triu(people.adjacency, format="coo")
     links = zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
     return entries | {
         "roster": None,
         "people": list(people.names),
-        "attributes": {name: list(column) for name, column in people.attributes.items()},
+        "attributes": {
+            name: [value or BLANK for value in column] for name, column in people.sheet.attributes.items()
+        },
         "links": [list(link) for link in links],
     }
 
@@ -107,10 +109,11 @@ def _people(entries: PeopleEntries) -> BoardPeople:
         raise InputError(f"a link is to nobody: expected numbers from 0 to {n - 1}")
     adjacency = sparse.csr_array((links[:, 2], ends.astype(np.intp).T), shape=(n, n))
     adjacency = sparse.csr_array(adjacency + adjacency.T)
-    for name, column in entries["attributes"].items():
-        if len(column) != n:
-            raise InputError(f"the attribute {name!r} has {len(column)} values for {n} people")
-    people = BoardPeople(entries["title"][:200], names, entries["attributes"], adjacency)
+    attributes = {
+        name: tuple(None if value == BLANK else value for value in column)
+        for name, column in entries["attributes"].items()
+    }
+    people = BoardPeople.of_links(names, attributes, adjacency, entries["title"][:200])
     _ = people.graph  # checks names and weights
     return people
 

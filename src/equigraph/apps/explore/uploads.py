@@ -202,7 +202,7 @@ def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str,
             for one, near in error.unknown
         }
         return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
-    notes = [note.texts() for note in found.notes if note.kind != "column"]
+    notes = [note.texts() for note in found.sheet.notes if note.kind != "column"]
     step = first_step(found, number, upload.attribute if found.directed else None)
     facts = understood(found, step.attributes)
     return {"unknown": [], "understood": facts, "number": step.n_clusters, "notes": notes}
@@ -210,7 +210,7 @@ def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str,
 
 def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
     """Return in numbers and headers what was understood of people; the words are those of the page."""
-    if people.sheet is None:
+    if not people.directed:
         return {"people": people.n_people, "links": people.adjacency.nnz // 2}
     return numbers_understood(people.sheet, even)
 

@@ -45,7 +45,7 @@ class Roster:
         a person weighs three times and the second twice as much as a further one.
     bins : mapping of str to int
         Attributes of numbers, and into how many ranges of about equal size they go; three where a column has more than
-        six numbers.
+        six numbers, and none (0) where each number is a group.
     columns : tuple of Column
         What each column of the sheet was taken for.
     notes : tuple of Note
