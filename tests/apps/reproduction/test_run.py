@@ -47,24 +47,6 @@ def test_page_keeps_what_earlier_runs_left(experiment, tmp_path, monkeypatch):
     assert page.count("earlier run") == 1
 
 
-def test_experiment_that_cannot_be_finished_leaves_the_others_alone(experiment, tmp_path, monkeypatch):
-    import tiny_experiment
-
-    def finish(settings, results, folder):
-        return [results["nothing"]]
-
-    monkeypatch.setitem(EXPERIMENTS, "broken", tiny_experiment)
-    reproduce([experiment], tmp_path, Settings(), n_workers=1)
-    monkeypatch.setattr(tiny_experiment, "finish", finish)
-    report = reproduce(["broken"], tmp_path, Settings(), n_workers=1)
-    assert list(report.failures) == ["broken"]
-    assert "KeyError" in report.failures["broken"]
-    assert "KeyError" in (tmp_path / "broken.failed.txt").read_text(encoding="utf-8")
-    assert "KeyError" in report.page.read_text(encoding="utf-8")
-    monkeypatch.undo()
-    assert (tmp_path / "tiny" / "sums.md").exists()
-
-
 @pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])
 def test_keys_are_file_names_and_shared_cells_are_equal(settings):
     cells = {}

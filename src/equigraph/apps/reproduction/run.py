@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,7 +63,7 @@ class Report:
     """What a run gave."""
 
     files: dict[str, list[Path]]  # files written, by name of the experiment
-    # Why something is missing: by key of a cell, or by name of an experiment whose files could not be written.
+    # Why something is missing: by key of a cell, or by name of an experiment whose cells are not all done.
     failures: dict[str, str]
     outcome: CellRun  # results of the cells
     seconds: float  # time of this run on the clock
@@ -91,23 +90,15 @@ def reproduce(
     _check_needs(cells)
     folder.mkdir(parents=True, exist_ok=True)
     outcome = run_cells(chain.from_iterable(cells.values()), folder, n_workers=n_workers, watch=watch)
-    files: dict[str, list[Path]] = {name: [] for name in names}
+    files: dict[str, list[Path]] = {}
     failures = dict(outcome.failures)
     for name, own in cells.items():
-        results = {
-            cell.key: outcome.finished[cell.key]["result"] for cell in own if cell.key in outcome.finished
-        }
-        if len(results) < len(own):
-            failures[name] = f"{len(own) - len(results)} of {count(len(own), 'cell')} failed."
+        failed = sum(cell.key in failures for cell in own)
+        if failed:
+            failures[name], files[name] = f"{failed} of {count(len(own), 'cell')} failed.", []
             continue
-        trace = folder / f"{name}.failed.txt"
-        trace.unlink(missing_ok=True)
-        try:
-            files[name] = EXPERIMENTS[name].finish(settings, results, folder / name)
-        # One experiment must not take the others' files with it.
-        except Exception as error:
-            failures[name] = f"The files could not be written: {type(error).__name__}: {error}"
-            write_text(trace, traceback.format_exc())
+        results = {cell.key: outcome.finished[cell.key]["result"] for cell in own}
+        files[name] = EXPERIMENTS[name].finish(settings, results, folder / name)
     seconds = time.perf_counter() - start
     report = Report(files, failures, outcome, seconds, folder / "index.html")
     for path in filter(None, (report.page, page)):
