@@ -90,8 +90,10 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
     void listStored(stored);
   }
 
-  async function listStored(list: HTMLElement): Promise<void> {
-    const boards = await api.stored();
+  // The boards that are kept, or those that were made of a file of this name.
+  async function listStored(list: HTMLElement, title?: string): Promise<void> {
+    const boards = (await api.stored()).filter((board) => title === undefined || board.title === title);
+    replace(list);
     if (!boards.length) return;
     replace(
       list,
@@ -117,7 +119,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
                 "aria-label": t.forgetBoard(board.title),
                 onclick: async () => {
                   await api.forget(board.mark);
-                  void listStored(list);
+                  void listStored(list, title);
                 },
               },
               t.forget,
@@ -163,9 +165,12 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
       );
     }
     draw();
+    const left = h("div");
+    void listStored(left, main.name);
     const page = h(
       "div",
       null,
+      left,
       main.error ? h("p", { class: "error" }, refusalWords({ ...main, error: main.error })) : "",
       field(t.fileHolds, holds),
       details,

@@ -35,15 +35,7 @@ def running_server(session, **options):
         assert not thread.is_alive()
 
 
-def ask(
-    running,
-    path,
-    content=None,
-    *,
-    method=None,
-    body=None,
-    headers=None,
-):
+def ask(running, path, content=None, *, method=None, body=None, headers=None):
     """Send a request as a script with the token does, and return status and answer."""
     sent = {"authorization": f"Bearer {running.token}"} if headers is None else dict(headers)
     if content is not None:

@@ -75,6 +75,12 @@ def test_from_a_messy_sheet_to_lists(browser, tmp_path):
     page.wait_for_selector(".jobs .error:has-text('has ended')")
     page.click("[data-do=undo]")
     page.wait_for_selector(".notice:has-text('has ended')")
+    # The sheet opens as it was left, without its questions.
+    with running_server(_sheet(tmp_path)) as server:
+        page.goto(server.link)
+        page.locator(".stored .link").first.click()
+        page.wait_for_selector(".card >> nth=23")
+        assert _state(server)["labels"] == labels
     assert errors == []
     context.close()
     division = load_division(tmp_path / "out")
