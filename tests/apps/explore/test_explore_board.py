@@ -137,6 +137,7 @@ def test_who_is_locked_stays(room, labelled):
         {"do": "apart", "who": 0},
         {"do": "rename", "cluster": 0, "name": ""},
         {"do": "rename", "cluster": 0, "name": "Group 2"},
+        {"do": "rename", "cluster": 0, "name": "Gruppe 2"},
         {"do": "rename", "cluster": 0, "name": 7},
         {"do": "add-rule", "rule": {"sizes": 3}},
         {"do": "add-rule", "rule": {"sizes": [11, 9]}},

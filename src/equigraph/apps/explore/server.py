@@ -25,12 +25,11 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Running:
-    """A server that listens: the link that opens its page, its parts, and how to end it."""
+    """A server that listens: the link that opens its page, and how to end it."""
 
     link: str
     token: str
     port: int
-    explorer: Any
     stop: Callable[[], None]
 
 
@@ -69,7 +68,7 @@ def serve(
 
         async def begin_and_serve() -> None:
             explorer.begin()
-            ready(Running(link, token, port, explorer, stop))
+            ready(Running(link, token, port, stop))
             if browser:
                 webbrowser.open(link)
             try:

@@ -318,6 +318,8 @@ def _rename(step: Step, payload: Mapping[str, Any]) -> Step:
     clusters[number] = name
     try:
         names = check_class_names(clusters, step.n_clusters)
+        # They differ in every language.
+        check_class_names(in_language(replace(step, clusters=names), "en").clusters, step.n_clusters)
     except InputError:
         raise BoardError("group-name", name=name.strip()[:60]) from None
     return replace(step, clusters=names, what="rename")
