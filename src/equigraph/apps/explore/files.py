@@ -54,7 +54,7 @@ def _report(step: Step, path: Path, language: str) -> None:
     """Write the report: in words of people, as `equigraph report` does it of classes, or of a graph."""
     people = step.people
     if people.directed:
-        replace(with_costs(step.division).lists_in(language), title=people.headline).to_html(path)
+        replace(with_costs(step.division, language).lists_in(language), title=people.headline).to_html(path)
         return
     from equigraph.results.cluster import result_of_labels
 

@@ -6,14 +6,14 @@ import itertools
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from equigraph._utils.text import one_line
-from equigraph.apps.classes.attributes import understood as numbers_understood
+from equigraph.apps.classes.attributes import understood
 from equigraph.apps.classes.messages import SheetError
 from equigraph.apps.classes.roster import read_roster
 from equigraph.apps.classes.roster.columns import make_layout
@@ -204,15 +204,10 @@ def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str,
         return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
     notes = [note.texts() for note in found.sheet.notes if note.kind != "column"]
     step = first_step(found, number, upload.attribute if found.directed else None)
-    facts = understood(found, step.attributes)
+    facts = {"people": found.n_people, "links": found.adjacency.nnz // 2}
+    if found.directed:
+        facts = understood(found.sheet, step.attributes)
     return {"unknown": [], "understood": facts, "number": step.n_clusters, "notes": notes}
-
-
-def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
-    """Return in numbers and headers what was understood of people; the words are those of the page."""
-    if not people.directed:
-        return {"people": people.n_people, "links": people.adjacency.nnz // 2}
-    return numbers_understood(people.sheet, even)
 
 
 @contextmanager
