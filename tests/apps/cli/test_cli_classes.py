@@ -218,7 +218,7 @@ def test_the_folder_is_explained_and_has_a_report(made, tmp_path):
         (["--sizes", "1,5"], "cannot all be kept in 3 classes"),
         (["--together", "Ada"], "names fewer than two"),
         (["--columns", "name"], "HEADER=ROLE"),
-        (["--attribute", "Geschlecht:x"], "is no number"),
+        (["--attribute", "Geschlecht:x"], "Geschlecht:x"),
         (["--attribute", "Geschlect"], "did you mean 'Geschlecht'"),
         (["--names", "5a,5b"], "2 class names for 3 classes"),
         (["--apart", "Ada,Ben"], "Ada"),

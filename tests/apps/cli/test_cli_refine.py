@@ -156,13 +156,13 @@ def test_labels_that_cannot_be_used(run, room, start, files, tmp_path):
     head = "node,cluster"
     refuse(
         "\n".join([head, *rows, "Stranger,1", "Other,2"]),
-        "names 2 nodes that the graph lacks, first 'Stranger' in line 32",
+        "name 2 nodes that the graph lacks, first 'Stranger'",
     )
-    refuse("\n".join([head, *rows[1:]]), f"no cluster for 1 of 30 nodes, first {name!r}")
-    refuse("\n".join([head, *rows[1:], f"{name},"]), f"no cluster for 1 of 30 nodes, first {name!r}")
-    refuse("\n".join([head, *rows, f"{name},elsewhere"]), f"line 32: the node {name!r} has two clusters")
+    refuse("\n".join([head, *rows[1:]]), "1 of 30 labels of bad.csv are missing")
+    refuse("\n".join([head, *rows[1:], f"{name},"]), f"are missing, first that of node {name!r}")
+    refuse("\n".join([head, *rows, f"{name},elsewhere"]), f"give node {name!r} two values")
     refuse("\n".join([head, *rows, "a,b,c"]), "line 32: expected 2 fields as before, got 3")
-    refuse("\n".join("12"), "2 labels for 30 nodes")
+    refuse("\n".join("12"), "2 labels of bad.csv for 30 nodes")
     refuse("1\n" * 30, "one column, and the nodes of an edge list", edges=files / "friends.csv")
     refuse("", "is empty")
     refuse(

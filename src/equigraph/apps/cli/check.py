@@ -26,7 +26,7 @@ BROKEN = 1
 @click.argument("edited", metavar="[EDITED]", required=False)
 @option("--repair", "Move as few people as needed until every rule is kept again.")
 @option("--max-moves", "Most people that --repair may move.", type=whole(1))
-@options.folder("Folder for the lists after --repair.")
+@option(options.OUTPUT, "Folder for the lists after --repair.")
 @option(
     "--people SHEET",
     "The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
@@ -35,7 +35,7 @@ BROKEN = 1
 @LANGUAGE
 @option("--encoding TEXT", "Encoding of an edited text file.  [default: guessed]")
 @option("--force", "Replace what is in the folder of -o.")
-@options.quiet("Print nothing; the exit code tells.")
+@option("-q --quiet", "Print nothing; the exit code tells.")
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:

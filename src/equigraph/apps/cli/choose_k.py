@@ -59,7 +59,9 @@ class _Ranged(MethodCommand):
 @options.seed("Seed.")
 @click.option("-k", "--n-clusters", hidden=True)
 @options.TIME_LIMIT
-@options.folder(f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.")
+@option(
+    options.OUTPUT, f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}."
+)
 @output_options
 @options.PRINTING
 @click.pass_context

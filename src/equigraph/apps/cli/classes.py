@@ -11,40 +11,43 @@ import click
 
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command, Settings, option, together, whole
+from equigraph.apps.cli.options import Command, Read, Settings, assignments, option, together, whole
 from equigraph.apps.cli.output import Run
-from equigraph.apps.cli.rules import names_in, pair_of, rules_of
-from equigraph.apps.cli.sources import bins_of
+from equigraph.apps.cli.rules import NODE_SETS, SIZES, rules_of
+from equigraph.apps.cli.sources import weighed
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
 _UNEVEN = 0.8
 _MOST_VALUES = 6  # values of an attribute that the table of the classes counts
 
-BINS = option(
+_SHEET = Read(lambda text: int(text) if text.isdecimal() else text)
+BINS = assignments(
     "--bins COLUMN=NUMBER",
     "Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
     "column has more than six numbers]",
-    multiple=True,
+    kind=whole(2),
 )
 sheet_options = together(
-    option(
+    assignments(
         "--columns HEADER=ROLE",
         "What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
         "or none; may be repeated.",
-        multiple=True,
     ),
-    option("--sheet NAME", "Sheet of a workbook with the people: name, or number from 1.", "page"),
+    option(
+        "--sheet NAME", "Sheet of a workbook with the people: name, or number from 1.", "page", type=_SHEET
+    ),
     option(
         "--wishes-sheet NAME",
         "Further sheet, or file, with wishes: one row for each person or each pair.  [default: found by its name, "
         "or as a list of pairs]",
+        type=_SHEET,
     ),
-    option(
+    assignments(
         "--name WRITTEN=PERSON",
         "Who is meant by a name that is not on the list, or none; may be repeated.",
         "meant",
-        multiple=True,
+        split=str.partition,
     ),
     option("--accept-near", "Take a misspelt name if only one person can be meant."),
 )
@@ -60,40 +63,23 @@ LANGUAGE = option(
 
 def sheet_settings(settings: Settings) -> Settings:
     """Return the options of a sheet as `read_roster` takes them."""
-    columns, names = {}, {}
-    for text in settings["columns"]:
-        header, _, role = (part.strip() for part in text.rpartition("="))
-        if not (header and role):
-            raise click.UsageError(f"--columns {text!r} is not HEADER=ROLE, such as 'Wish 1=friends'.")
-        if header in columns:
-            raise click.UsageError(f"--columns names {header!r} twice.")
-        columns[header] = role
-    for text in settings["meant"]:
-        written, _, person = (part.strip() for part in text.partition("="))
-        if not (written and person):
-            raise click.UsageError(f"--name {text!r} is not WRITTEN=PERSON, such as 'Lena=Lena Vogt'.")
-        names[written] = None if person.casefold() == "none" else person
-    sheets = {"sheet": settings["page"], "wishes_sheet": settings["wishes_sheet"]}
     return {
-        "columns": columns or None,
-        "names": names,
-        "accept_near": settings["accept_near"],
-        **{name: int(one) if one and one.isdecimal() else one for name, one in sheets.items()},
+        "columns": settings["columns"] or None,
+        "names": {
+            written: None if person.casefold() == "none" else person
+            for written, person in settings["meant"].items()
+        },
+        "sheet": settings["page"],
+        **{name: settings[name] for name in ("accept_near", "wishes_sheet")},
     }
-
-
-def attribute_bins(texts: tuple[str, ...]) -> dict[str, int] | None:
-    """Return into how many ranges the numbers of columns go, by the names of the columns."""
-    bins = bins_of(texts)
-    return None if bins is None else {str(name): number for name, number in bins.items()}
 
 
 @click.command("classes", cls=Command)
 @click.argument("sheet", metavar="SHEET")
 @option("-k --n-classes", "Number of classes.", type=whole(2), required=True)
-@options.folder("Folder for the lists; a new one is made.")
-@option("--names 5a,5b,...", "Names of the classes.")
-@option("--sizes 25,27", "Least and most people in a class.  [default: equal]")
+@option(options.OUTPUT, "Folder for the lists; a new one is made.")
+@option("--names 5a,5b,...", "Names of the classes.", type=options.NAMES)
+@option("--sizes 25,27", "Least and most people in a class.  [default: equal]", type=SIZES)
 @option("--friends", "How many of those they wished for everybody has in class.", type=whole(0), default=1)
 @option(
     "--attribute COLUMN[:WEIGHT]",
@@ -103,13 +89,10 @@ def attribute_bins(texts: tuple[str, ...]) -> dict[str, int] | None:
 )
 @BINS
 @option(
-    "--evenness",
-    "How evenly, from 0 (wishes only) to 1 (evenness only).",
-    type=click.FloatRange(0, 1),
-    default=0.98,
+    "--evenness", "How evenly, from 0 (wishes only) to 1 (evenness only).", type=options.SHARE, default=0.98
 )
-@option("--together 'Ada,Ben'", "People who share a class; may be repeated.", multiple=True)
-@option("--apart 'Cem,Dora'", "People who do not; may be repeated.", multiple=True)
+@option("--together 'Ada,Ben'", "People who share a class; may be repeated.", **NODE_SETS)
+@option("--apart 'Cem,Dora'", "People who do not; may be repeated.", **NODE_SETS)
 @option("--rules FILE", "Further rules, in a .json or .toml file.", "rules_file")
 @option("--alternatives", "How many divisions to make.", type=whole(1), default=1)
 @sheet_options
@@ -185,7 +168,7 @@ def _divide(sheet: str, run: Run) -> Any:
             **sheet_settings(settings),
             encoding=settings["encoding"],
             wishes=settings["wishes"],
-            bins=attribute_bins(settings["bins"]),
+            bins=settings["bins"] or None,
         )
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
@@ -200,12 +183,11 @@ def _divide(sheet: str, run: Run) -> Any:
             roster,
             settings["n_classes"],
             names=_class_names(roster, settings),
-            sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
             attributes=attributes,
-            rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
+            rules=rules_of(settings, "together", "apart") or Rules(),
             random_state=settings["seed"],
             callbacks=callbacks,
-            **{name: settings[name] for name in ("friends", "evenness", "alternatives", "effort")},
+            **{name: settings[name] for name in ("sizes", "friends", "evenness", "alternatives", "effort")},
         )
 
 
@@ -215,7 +197,7 @@ def _class_names(roster: Any, settings: Settings) -> list[str] | None:
     from equigraph.apps.classes.messages import words
 
     if settings["names"] is not None:
-        return names_in(settings["names"])
+        return list(settings["names"])
     known, word = sorted(set(roster.fixed.values())), words(settings["language"])["class"]
     if settings["language"] == "en" or len(known) > settings["n_classes"]:
         return None
@@ -224,16 +206,8 @@ def _class_names(roster: Any, settings: Settings) -> list[str] | None:
 
 def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
-    weights = {}
-    for text in given:
-        name, colon, weight = text.rpartition(":")
-        if not colon or text in roster.attributes:
-            name, weight = text, "1"
-        try:
-            weights[name] = float(weight)
-        except ValueError:
-            raise click.UsageError(f"--attribute {text!r}: the weight {weight!r} is no number.") from None
-    return weights or None
+    pairs = [(text, None) if text in roster.attributes else weighed(text) for text in given]
+    return {name: 1.0 if weight is None else weight for name, weight in pairs} or None
 
 
 def _costs(division: Any, settings: Settings) -> list[Any]:

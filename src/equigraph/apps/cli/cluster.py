@@ -26,7 +26,9 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 @options.METHOD
 @options.GENERIC
 @options.TIME_LIMIT
-@options.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
+@option(
+    options.OUTPUT, "Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json."
+)
 @output_options
 @option("--parquet", "Also write labels.parquet into the folder.")
 @option(

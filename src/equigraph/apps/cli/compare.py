@@ -12,9 +12,8 @@ from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.app import BAD_INPUT, FAILED
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
-from equigraph.apps.cli.options import Command, constraints_of, option, whole
+from equigraph.apps.cli.options import Command, assignments, constraints_of, option, whole
 from equigraph.apps.cli.output import Run, check_file
-from equigraph.apps.cli.rules import names_in
 from equigraph.apps.cli.sources import PREFIX, READING_OPTIONS, read_source
 from equigraph.apps.cli.summary import describe_graph
 from equigraph.methods import METHODS, get_method
@@ -31,18 +30,22 @@ _TESTED = {
 @click.command("compare", cls=Command)
 @click.argument("edges", metavar="EDGES...", nargs=-1, required=True)
 @READING_OPTIONS
-@option(
+@assignments(
     "-k --n-clusters [GRAPH=]NUMBER",
     "Number of clusters, of all graphs or of one; may be repeated.",
-    multiple=True,
+    kind=whole(2),
     required=True,
 )
-@option("--methods A,B,C", "Names of methods; by default all.")
-@option("--metrics A,B,C", "Names of scores, such as Q,NB,conductance; by default the usual ones.")
+@option("--methods A,B,C", "Names of methods; by default all.", type=options.NAMES)
 @option(
+    "--metrics A,B,C",
+    "Names of scores, such as Q,NB,conductance; by default the usual ones.",
+    type=options.NAMES,
+)
+@assignments(
     "--fairness [METHOD=]VALUE",
     "The dial of the methods that have one, or of one method; may be repeated.",
-    multiple=True,
+    kind=float,
 )
 @option("--tune", "First choose every dial that --fairness does not set, by Q times NB.")
 @option("--seeds", "Number of seeds for each method.", type=whole(1), default=3)
@@ -53,8 +56,8 @@ _TESTED = {
 @option("--per-seed FILE", "Write one row for each graph, method and seed as .csv.")
 @option("--force", "Replace files of these names.")
 @options.TIME_LIMIT
-@options.as_json("Print JSON and nothing else.")
-@options.quiet("No progress bar and no table.")
+@option("--json", "Print JSON and nothing else.", "as_json")
+@option("-q --quiet", "No progress bar and no table.")
 @click.pass_context
 def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> None:
     """Run every method on one graph or several; one row each.
@@ -73,7 +76,7 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
     for path, endings in ((output, tuple(_WRITERS)), (per_seed, (".csv",))):
         if path is not None:
             check_file(path, endings, force=settings["force"])
-    names = names_in(settings["methods"] or "") or list(METHODS)
+    names = settings["methods"] or list(METHODS)
     for name in names:
         get_method(name)
     baseline = settings["baseline"]
@@ -81,7 +84,7 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
         raise click.UsageError(
             f"--baseline {baseline} is not compared; the methods are {', '.join(names)}.", ctx
         )
-    fairness = _dials(settings["fairness"], names, ctx)
+    fairness = _dials(settings["fairness"], names)
     called = _graph_names(edges, ctx)
     n_clusters = _numbers(settings["n_clusters"], list(called), ctx)
     run = Run(ctx, settings)
@@ -93,7 +96,7 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
                 graphs if several else next(iter(graphs.values())),
                 methods=names,
                 n_clusters=n_clusters if several else next(iter(n_clusters.values())),
-                metrics=names_in(settings["metrics"] or "") or None,
+                metrics=settings["metrics"] or None,
                 fairness=fairness,
                 tune=settings["tune"],
                 n_seeds=settings["seeds"],
@@ -132,42 +135,19 @@ def _graph_names(edges: tuple[str, ...], ctx: click.Context) -> dict[str, str]:
     return found
 
 
-def _numbers(values: tuple[str, ...], graphs: list[str], ctx: click.Context) -> dict[str, int]:
+def _numbers(given: dict[str, int], graphs: list[str], ctx: click.Context) -> dict[str, int]:
     """Return the number of clusters by graph; a value without a name is for all others."""
-    given: dict[str, int] = {}
-    for value in values:
-        name, _, number = value.rpartition("=")
-        if not number.isdecimal() or int(number) < 2:
-            raise click.UsageError(
-                f"-k {value} is no number of clusters: expected a whole number of at least 2, or GRAPH=NUMBER.",
-                ctx,
-            )
-        if name in given:
-            raise click.UsageError(f"-k is given twice for {name or 'all graphs'}: give it once.", ctx)
+    for name in given:
         if name and name not in graphs:
-            raise click.UsageError(f"-k {value} names no graph; the graphs are {', '.join(graphs)}.", ctx)
-        given[name] = int(number)
+            raise click.UsageError(f"-k {name} names no graph; the graphs are {', '.join(graphs)}.", ctx)
     for name in graphs:
         if name not in given and "" not in given:
             raise click.UsageError(f"-k says nothing of {name}: give -k {name}=NUMBER, or -k NUMBER.", ctx)
     return {name: given.get(name, given.get("", 0)) for name in graphs}
 
 
-def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:
+def _dials(given: dict[str, float], names: list[str]) -> dict[str, float] | None:
     """Return the dial by method; a value without a method is for all others that have a dial."""
-    given: dict[str, float] = {}
-    for value in values:
-        name, _, number = value.rpartition("=")
-        if name in given:
-            raise click.UsageError(
-                f"--fairness is given twice for {name or 'all methods'}: give it once.", ctx
-            )
-        try:
-            given[name] = float(number)
-        except ValueError:
-            raise click.UsageError(
-                f"--fairness {value} is no number: expected VALUE or METHOD=VALUE.", ctx
-            ) from None
     if "" in given:
         dial = given.pop("")
         given = {**{name: dial for name in names if "fairness" in constraints_of(name)}, **given}

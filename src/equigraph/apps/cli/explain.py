@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from equigraph.apps.cli.console import line, warnings_as_notes
-from equigraph.apps.cli.options import Command, as_json, option
+from equigraph.apps.cli.options import Command, option
 from equigraph.apps.cli.sources import read_again, stored_graph_options
 from equigraph.exceptions import InputError
 
@@ -18,7 +18,7 @@ from equigraph.exceptions import InputError
 @click.argument("folder", metavar="OUT")
 @click.argument("what", metavar="NODE", nargs=-1, required=True)
 @option("--rules FILE", "Rules (json or toml) of which to tell what each move would break.")
-@as_json("Print everything as JSON.")
+@option("--json", "Print everything as JSON.", "as_json")
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli.classes import BINS, attribute_bins, sheet_options, sheet_settings
+from equigraph.apps.cli.classes import BINS, sheet_options, sheet_settings
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command, Settings, option, whole
 from equigraph.apps.cli.sources import PREFIX, dataset_graph
@@ -89,7 +89,7 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
 
-    options = {**sheet_settings(settings), "bins": attribute_bins(settings["bins"])}
+    options = {**sheet_settings(settings), "bins": settings["bins"] or None}
     upload = Upload(str(path), path.name, options, attribute=settings["attribute"])
     sheet = OfferedSheet(upload, inspect(upload), settings["n_clusters"])
     try:

@@ -21,7 +21,7 @@ from equigraph.methods import METHODS, get_method
 
 @click.command("methods", cls=Command)
 @click.argument("name", required=False)
-@options.as_json("Print JSON and nothing else.")
+@option("--json", "Print JSON and nothing else.", "as_json")
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods, or the parameters of one of them."""
     if name is None:
@@ -78,7 +78,7 @@ def datasets() -> None:
 
 
 @datasets.command("list")
-@options.as_json("Print JSON and nothing else.")
+@option("--json", "Print JSON and nothing else.", "as_json")
 def list_command(as_json: bool) -> None:
     """List the data sets with their sizes."""
     rows = _datasets()
@@ -134,7 +134,7 @@ def info_command(name: str) -> None:
 @click.argument("names", nargs=-1, required=True)
 @option("--raw", "The raw files instead, and clean them.")
 @option("--data-home DIR", "Folder to look in first, and to download into.")
-@options.quiet("No progress bar.")
+@option("-q --quiet", "No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
     from equigraph.datasets import load

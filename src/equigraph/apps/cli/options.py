@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -92,52 +93,77 @@ def whole(least: int) -> click.IntRange:
     return click.IntRange(min=least)
 
 
-def folder(text: str) -> Decorator:
-    """Return the option for the folder to write to."""
-    return option("-o --output DIR", text)
-
-
 def seed(text: str = "Seed of the search.") -> Decorator:
     """Return the option for the seed."""
     return option("--seed", text, type=whole(0), default=DEFAULT_SEED)
 
 
-def quiet(text: str = "No progress bar and no summary.") -> Decorator:
-    """Return the option not to print."""
-    return option("-q --quiet", text)
+class Read(click.ParamType):
+    """Text that a function reads; its ValueError says what was expected."""
+
+    name = "value"
+
+    def __init__(self, read: Callable[[str], Any]):
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, or fail with what was expected."""
+        try:
+            return self.read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-def as_json(text: str = "Print the summary as JSON and nothing else.") -> Decorator:
-    """Return the option to print for machines."""
-    return option("--json", text, "as_json")
+def assignments(
+    usage: str,
+    help: str,
+    dest: str | None = None,
+    *,
+    kind: Any = str,
+    split: Any = str.rpartition,
+    **settings: Any,
+) -> Decorator:
+    """Return an option that may be repeated, such as ``--bins NAME=NUMBER``, with what it assigns as a dict.
+
+    Where the usage has the name in brackets, ``[GRAPH=]NUMBER``, it may be missing, and is then empty.
+    """
+    expected, bare = usage.split()[-1], "[" in usage
+    read = click.types.convert_type(kind)
+
+    def collect(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for text in texts:
+            name, equals, value = (part.strip() for part in split(text, "="))
+            if not (value and equals and name) and not (bare and value):
+                raise click.BadParameter(f"{text!r} is not {expected}.")
+            if name in found:
+                raise click.BadParameter(f"given twice for {name or 'all'}: give it once.")
+            found[name] = read.convert(value, param, ctx)
+        return found
+
+    return option(usage, help, dest, multiple=True, callback=collect, **settings)
 
 
-PRINTING = together(as_json(), quiet())
+def names_in(text: str) -> list[str]:
+    """Return the names in a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+SHARE = click.FloatRange(0, 1)
+NAMES = Read(names_in)
+OUTPUT = "-o --output DIR"
+QUIET = option("-q --quiet", "No progress bar and no summary.")
+AS_JSON = option("--json", "Print the summary as JSON and nothing else.", "as_json")
+PRINTING = together(AS_JSON, QUIET)
 TIME_LIMIT = option(
     "--time-limit SECONDS",
     "Stop so long after the start of the command, and keep what there is.",
     type=click.FloatRange(min=0, min_open=True),
 )
 METHOD = option("-m --method", "Name of the method; `equigraph methods` lists them.", default=DEFAULT_METHOD)
-GENERIC = option(
-    "-P NAME=VALUE", "Any parameter of the method, by its name in Python.", "generic", multiple=True
+GENERIC = assignments(
+    "-P NAME=VALUE", "Any parameter of the method, by its name in Python.", "generic", split=str.partition
 )
-
-
-class ConstrainedValue(click.ParamType):
-    """Text that becomes a value which the constraint accepts."""
-
-    name = "value"
-
-    def __init__(self, constraint: Any):
-        self.constraint = constraint
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, or fail with what was expected."""
-        try:
-            return parse_value(self.constraint, value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 def parse_value(constraint: Any, text: Any) -> Any:
@@ -254,7 +280,7 @@ def parameter_options(method: Any) -> list[click.Parameter]:
             choices = [one for one in readings if reachable(name, one)]
             words = choices[0].values if len(choices) == 1 and isinstance(choices[0], Choice) else ()
             metavar = "[" + "|".join(map(str, words)) + "]" if words else "VALUE"
-            settings |= {"type": ConstrainedValue(constraint), "metavar": metavar}
+            settings |= {"type": Read(partial(parse_value, constraint)), "metavar": metavar}
         required = name == "n_clusters" and defaults[name] != "none"
         default = "required" if required else f"default: {defaults[name]}"
         text, section = f"{constraint.help}  [{default}]", f"Parameters of {method.name}"
@@ -267,7 +293,7 @@ def is_given(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
-def method_parameters(name: str, ctx: click.Context, generic: tuple[str, ...]) -> dict[str, Any]:
+def method_parameters(name: str, ctx: click.Context, generic: Mapping[str, str]) -> dict[str, Any]:
     """Collect the parameters of a method that were given, as options or as ``-P name=value``."""
     given = {
         dest.removeprefix(_DEST): value
@@ -275,11 +301,8 @@ def method_parameters(name: str, ctx: click.Context, generic: tuple[str, ...]) -
         if dest.startswith(_DEST) and is_given(ctx, dest)
     }
     constraints = get_method(name).load()._parameters
-    for assignment in generic:
-        parameter, equals, text = assignment.partition("=")
-        parameter = parameter.strip().replace("-", "_")
-        if not equals:
-            raise click.UsageError(f"-P {assignment} is not an assignment: expected name=value.", ctx)
+    for typed, text in generic.items():
+        parameter = typed.replace("-", "_")
         if parameter not in constraints or not reachable(parameter, constraints[parameter]):
             raise click.UsageError(_unknown(name, f"parameter {parameter!r}", parameter), ctx)
         if parameter in given:

@@ -93,13 +93,13 @@ class Run:
 
         That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
         """
-        options = {name: _plain(self.ctx.params.get(name)) for name in READING_NAMES}
+        options = {name: self.ctx.params.get(name) for name in READING_NAMES}
         dropped = getattr(graph, "dropped", None)
         return {
             "command": self.command,
             "folder": str(Path.cwd()),
             "edges": edges,
-            "options": {name: value for name, value in options.items() if value is not None},
+            "options": {name: value for name, value in options.items() if value not in (None, (), {})},
             **({"n_dropped": int(dropped.size)} if dropped is not None and dropped.size else {}),
         }
 
@@ -162,13 +162,6 @@ class Run:
         """End the command with the exit code of the signal, if there was one that counted."""
         if self.stop.reason is not None and self.stop.exit_code:
             raise click.exceptions.Exit(self.stop.exit_code)
-
-
-def _plain(value: Any) -> Any:
-    """Return an option that may be repeated as it would be without: nothing, the only value, or a list."""
-    if not isinstance(value, tuple):
-        return value
-    return None if not value else value[0] if len(value) == 1 else list(value)
 
 
 def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:

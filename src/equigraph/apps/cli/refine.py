@@ -31,13 +31,13 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 @option(
     "--fairness",
     "The dial, from cohesion (0) to fairness (1).",
-    type=click.FloatRange(0, 1),
+    type=options.SHARE,
     default=0.5,
 )
 @option(
     "--at-least",
     "The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
-    type=click.FloatRange(0, 1),
+    type=options.SHARE,
 )
 @option("--notion", "Which fairness the dial moves.", type=click.Choice(_NOTIONS), default=_NOTIONS[0])
 @option("--size-min", "Least nodes of a cluster.", type=whole(1))
@@ -49,7 +49,9 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
     default=0.0,
 )
 @options.seed()
-@options.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
+@option(
+    options.OUTPUT, "Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json."
+)
 @output_options
 @rule_options
 @rule_option("--max-moves", "How many nodes may change their cluster.", type=whole(0))
@@ -103,106 +105,42 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
 
 
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
-    """Read the label of every node, in node order, as text.
+    """Read the label of every node, in node order, from a table keyed by node or a column in node order.
 
-    The file is a text table keyed by node, or one column in node order. Where it was `edited`, nodes may be new,
-    without a label (None), or have left.
+    Where the file was `edited`, nodes may be new, without a label (None), or have left.
     """
+    from equigraph._utils.records import as_given
+    from equigraph.graph.attributes import take_groups
     from equigraph.graph.delimited import open_text_file
+    from equigraph.graph.labels import by_name, labels_in_order
+    from equigraph.graph.names import canonical, object_array, texts
 
     if not path.is_file():
         raise InputError(f"{path} does not exist or is not a file: expected a table of nodes and clusters.")
-    file = open_text_file(path, "\t" if ".tsv" in path.suffixes else None)
-    records = list(file.records())
-    width = len(records[0].fields) if records else 0
-    for record in records:
-        if len(record.fields) != width:
-            raise InputError(
-                f"{file.where(record.line)}: expected {width} fields as before, got {len(record.fields)}."
-            )
-    if width == 0:
-        raise InputError(f"{path.name} is empty: expected a table of nodes and clusters.")
-    return _in_order(path, records, graph) if width == 1 else _by_name(path, records, graph, edited)
-
-
-def _in_order(path: Path, records: list[Any], graph: Any) -> Any:
-    """Return the labels of a file with one column."""
-    import numpy as np
-
-    if not graph.positional:
+    fields = open_text_file(path, "\t" if ".tsv" in path.suffixes else None).sample(1)[0].fields
+    named = {field.casefold(): field for field in fields}
+    other = 0 if fields[0] != named.get(_NODE, fields[0]) or len(fields) == 1 else 1
+    (given,) = take_groups(path, [named.get(_CLUSTER, other)], named.get(_NODE), graph)
+    what, labels = f"labels of {path.name}", given.values
+    if given.keys is not None:
+        nodes = dict.fromkeys(map(canonical, texts(graph.node_names)))
+        # A file of ours may have an apostrophe before what a spreadsheet would run.
+        keys = [name if canonical(name) in nodes else as_given(name) for name in texts(given.keys)]
+        if edited:
+            pairs = zip(map(canonical, keys), labels.tolist(), strict=True)
+            before = dict.fromkeys(name for name, label in pairs if label is not None)
+            left, new = ([one for one in a if one not in b] for a, b in ((before, nodes), (nodes, before)))
+            if left:
+                note(f"{count(len(left), 'node')} of {path.name} left the graph, first {left[0]!r}.")
+            if new:
+                note(f"New: {count(len(new), 'node')}, first {new[0]!r}, not in {path.name}.")
+        labels = by_name(graph, object_array(keys), labels, "ignore" if edited else "error", what)[1]
+    elif not graph.positional:
         raise InputError(
             f"{path.name} has one column, and the nodes of an edge list are in no order of yours: expected two "
             "columns, node and cluster."
         )
-    has_header = len(records) == graph.n_nodes + 1 or records[0].fields[0].casefold() == _CLUSTER
-    values = [record.fields[0] for record in records[has_header:]]
-    if len(values) != graph.n_nodes:
-        raise InputError(
-            f"{path.name} has {count(len(values), 'label')} for {count(graph.n_nodes, 'node')}: expected one per "
-            "node, or a table that names the node of each label."
-        )
-    return np.asarray(values, dtype=str)
-
-
-def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
-    """Return the labels of a table, matched to the nodes by name."""
-    import numpy as np
-
-    from equigraph._utils.records import as_given
-    from equigraph.graph.labels import node_places
-    from equigraph.graph.names import canonical, texts
-
-    nodes = texts(graph.node_names)
-    place = node_places(graph)
-    key, value, has_header = _columns(records, place)
-    found: dict[int, str] = {}
-    unknown: dict[str, int] = {}
-    for record in records[has_header:]:
-        name, label = record.fields[key], record.fields[value]
-        # A file of ours may have an apostrophe before what a spreadsheet would run.
-        forms = (name, canonical(name), as_given(name))
-        node = next((place[form] for form in forms if form in place), None)
-        if node is None:
-            unknown.setdefault(name, record.line)
-        elif label and found.setdefault(node, label) != label:
-            raise InputError(
-                f"{path.name}, line {record.line}: the node {name!r} has two clusters, {found[node]!r} and "
-                f"{label!r}: expected one."
-            )
-    if unknown and edited:
-        note(f"{count(len(unknown), 'node')} of {path.name} left the graph, first {next(iter(unknown))!r}.")
-    elif unknown:
-        first = next(iter(unknown))
-        raise InputError(
-            f"{path.name} names {count(len(unknown), 'node')} that the graph lacks, first {first!r} in line "
-            f"{unknown[first]}: expected the nodes of the graph, and no other."
-        )
-    missing = [name for k, name in enumerate(nodes) if k not in found]
-    if missing and edited and found:
-        note(
-            f"New: {count(len(missing), 'node')}, first {missing[0]!r}, for which {path.name} has no cluster."
-        )
-        return np.array([found.get(k) for k in range(len(nodes))], dtype=object)
-    if missing:
-        raise InputError(
-            f"{path.name} has no cluster for {len(missing):,} of {count(len(nodes), 'node')}, first "
-            f"{missing[0]!r}: expected a cluster for every node."
-        )
-    return np.asarray([found[k] for k in range(len(nodes))], dtype=str)
-
-
-def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]:
-    """Return the columns of nodes and of clusters, and whether the first record is a header."""
-    first = [field.casefold() for field in records[0].fields]
-    named = _CLUSTER in first or first[0] == _NODE
-    key = first.index(_NODE) if named and _NODE in first else 0
-    others = [k for k in range(len(first)) if k != key]
-    value = first.index(_CLUSTER) if named and _CLUSTER in first[:key] + first[key + 1 :] else others[0]
-    if named:
-        return key, value, True
-    # Names of other columns: no node, and no cluster that occurs again.
-    below = {record.fields[value] for record in records[1:]}
-    return key, value, records[0].fields[key] not in place and records[0].fields[value] not in below
+    return labels_in_order(labels, graph, what, gaps=edited)
 
 
 def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
@@ -219,7 +157,6 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     from equigraph.rules.rules import told_rules
 
     settings, seed = run.settings, run.settings["seed"]
-    given = _numbers(given)
     known = np.array([label is not None for label in given.tolist()])
     names, codes = unique_values(given[known])
     bounds = (settings["size_min"], settings["size_max"])
@@ -245,16 +182,6 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     if refined.rules_ is None:
         return before, after
     return before, replace(after, rules=told_rules(refined.rules_, refined.relaxed_))
-
-
-def _numbers(given: Any) -> Any:
-    """Return labels as whole numbers where all of them are, so that rules can speak of them."""
-    import numpy as np
-
-    labels = given.tolist()
-    if not all(label is None or label.isdecimal() for label in labels):
-        return given
-    return np.array([None if label is None else int(label) for label in labels], dtype=object)
 
 
 def _summary(before: Any, after: Any) -> Settings:

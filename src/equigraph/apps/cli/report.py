@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command, option
 from equigraph.apps.cli.output import check_file
@@ -30,7 +29,7 @@ PAGE = "report.html"
     "A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
 )
 @option("--force", "Replace a file of that name that is no page of this folder.")
-@options.quiet("Print nothing.")
+@option("-q --quiet", "Print nothing.")
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:

@@ -24,8 +24,9 @@ _SHOWN = 6
 @click.command("reproduce", cls=Command)
 @click.argument("experiment", metavar="EXPERIMENT")
 @option("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
-@options.folder(
-    "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again."
+@option(
+    options.OUTPUT,
+    "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again.",
 )
 @options.seed("The first seed.")
 @option("--jobs", "Number of processes; by default one per core.", type=whole(1))
@@ -34,7 +35,7 @@ _SHOWN = 6
     "Write everything as one Markdown page too, such as docs/reproduction.md.",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
 )
-@options.quiet("No progress.")
+@option("-q --quiet", "No progress.")
 def command(experiment: str, **given: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 

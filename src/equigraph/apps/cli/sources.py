@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import click
 
 from equigraph._utils.text import count, did_you_mean
 from equigraph.apps.cli.console import note
-from equigraph.apps.cli.options import Settings, is_given, option, together
+from equigraph.apps.cli.options import Read, Settings, assignments, is_given, option, together, whole
 from equigraph.exceptions import DatasetError, GroupsError, ParameterError
 
 PREFIX = "dataset:"
@@ -25,37 +25,81 @@ _RAW = ("diaries", "facebook", "friendship", "drugnet")
 # Names that only the groups have, and nodes without a group: what the reading options left out.
 UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
 
+
+def column_of(name: str) -> str | int:
+    """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
+    return int(name) if name.isdecimal() and str(int(name)) == name else name
+
+
+def _weight_of(name: str) -> str | int | bool:
+    """Return the column of the weights, False for none of them."""
+    return False if name == "none" else column_of(name)
+
+
+def weighed(text: str) -> tuple[str, float | None]:
+    """Return an attribute and its weight; a colon before what is no number belongs to the name.
+
+    >>> weighed("gender"), weighed("needs:2"), weighed("a:b")
+    (('gender', None), ('needs', 2.0), ('a:b', None))
+    """
+    name, _, weight = text.rpartition(":")
+    try:
+        number = float(weight)
+    except ValueError:
+        name = ""
+    if not name:
+        return text, None
+    if not math.isfinite(number) or number < 0:
+        raise ValueError(f"{text} has the weight {weight}: expected a number of at least 0.")
+    return name, number
+
+
+def _joined(text: str) -> list[str]:
+    """Return the attributes of joint groups; one whose name has a comma is put between double quotes."""
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if len(names) < 2 or "" in names:
+        raise ValueError(f"{text} names no two attributes: expected such as gender,needs.")
+    return names
+
+
 _reading = partial(option, section="Reading the graph")
+_COLUMN = Read(column_of)
 READING_OPTIONS = together(
     _reading("--groups FILE", "Table of nodes with their groups."),
     _reading(
         "--attribute NAME[:WEIGHT]",
         "Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
         "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
+        type=Read(weighed),
         multiple=True,
     ),
     _reading(
         "--intersect A,B",
         "Attributes whose joint groups, such as 'girl, yes', are an attribute of their own.",
+        type=Read(_joined),
         multiple=True,
     ),
-    _reading(
+    assignments(
         "--bins NAME=NUMBER",
         "Attribute of numbers that are put into so many bins of about equal size, such as age=4.",
-        multiple=True,
+        kind=whole(2),
+        section="Reading the graph",
     ),
     _reading(
         "--node-column NAME",
         "Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
+        type=_COLUMN,
     ),
     _reading(
         "--source NAME",
         "Column of an edge list with one end of the edges, by name or else by number from 0; with --target.",
+        type=_COLUMN,
     ),
-    _reading("--target NAME", "Column of an edge list with the other end."),
+    _reading("--target NAME", "Column of an edge list with the other end.", type=_COLUMN),
     _reading(
         "--weight NAME",
         "Column of the weights, by name or else by number from 0; 'none' ignores weights.",
+        type=Read(_weight_of),
     ),
     _reading("--format NAME", "Format of the file where its suffix does not tell, such as edges or matrix."),
     _reading(
@@ -106,73 +150,29 @@ stored_graph_options = together(
 )
 
 
-def column_of(name: str | None) -> str | int | None:
-    """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
-    return int(name) if name is not None and name.isdecimal() and str(int(name)) == name else name
-
-
 def attribute_choice(options: Settings) -> Settings:
     """Take the options on attributes out of the reading options, and return them as `read_graph` takes them.
 
-    >>> attribute_choice({"attribute": ("gender", "needs:2"), "bins": None, "intersect": None})
+    >>> attribute_choice({"attribute": [("gender", None), ("needs", 2.0)], "bins": {}, "intersect": []})
     {'attribute': ['gender', 'needs'], 'attribute_weights': {'needs': 2.0}, 'bins': None, 'intersect': None}
-    >>> attribute_choice({"attribute": "gender", "bins": ("age=4",), "intersect": ("gender,age",)})
-    {'attribute': 'gender', 'attribute_weights': None, 'bins': {'age': 4}, 'intersect': [['gender', 'age']]}
+    >>> attribute_choice({"attribute": [("gender", 3)], "bins": {"age": 4}, "intersect": [["gender", "age"]]})
+    {'attribute': 'gender', 'attribute_weights': {'gender': 3}, 'bins': {'age': 4}, 'intersect': [['gender', 'age']]}
     """
-    pairs = [_weighed(text) for text in _texts(options.pop("attribute"))]
+    pairs = [(column_of(name), weight) for name, weight in options.pop("attribute") or ()]
     names = [name for name, _ in pairs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ParameterError(f"--attribute {twice} is given twice: give every attribute once.")
     weights = {name: weight for name, weight in pairs if weight is not None}
-    joints = [_joined(text) for text in _texts(options.pop("intersect"))] or None
+    joints = [list(map(column_of, joint)) for joint in options.pop("intersect") or ()]
+    bins = {column_of(name): number for name, number in (options.pop("bins") or {}).items()}
     return {
         "attribute": None if not names else names[0] if len(names) == 1 else names,
         # The weight of a single attribute says nothing.
         "attribute_weights": weights if weights and (len(names) > 1 or joints) else None,
-        "bins": bins_of(_texts(options.pop("bins"))),
-        "intersect": joints,
+        "bins": bins or None,
+        "intersect": joints or None,
     }
-
-
-def _texts(given: str | Iterable[str] | None) -> list[str]:
-    """Return what was typed for an option that may be repeated; folders keep a single value as it is."""
-    return [] if given is None else [given] if isinstance(given, str) else list(given)
-
-
-def _weighed(text: str) -> tuple[Any, float | None]:
-    """Return an attribute and its weight; a colon before what is no number belongs to the name."""
-    name, _, weight = text.rpartition(":")
-    try:
-        number = float(weight)
-    except ValueError:
-        name = ""
-    if not name:
-        return column_of(text), None
-    if not math.isfinite(number) or number < 0:
-        raise ParameterError(f"--attribute {text} has the weight {weight}: expected a number of at least 0.")
-    return column_of(name), number
-
-
-def bins_of(texts: Iterable[str]) -> dict[Any, int] | None:
-    """Return into how many bins the numbers of attributes go, as the options --bins say."""
-    bins = {}
-    for text in texts:
-        name, _, number = text.rpartition("=")
-        if not name or not number.isdecimal() or int(number) < 2:
-            raise ParameterError(
-                f"--bins {text} is not NAME=NUMBER: expected such as age=4, with two bins or more."
-            )
-        bins[column_of(name)] = int(number)
-    return bins or None
-
-
-def _joined(text: str) -> list[Any]:
-    """Return the attributes of joint groups; one whose name has a comma is put between double quotes."""
-    names = [column_of(name.strip()) for name in next(csv.reader([text], skipinitialspace=True), [])]
-    if len(names) < 2 or "" in names:
-        raise ParameterError(f"--intersect {text} names no two attributes: expected such as gender,needs.")
-    return names
 
 
 def read_source(edges: str, settings: Settings) -> Any:
@@ -184,10 +184,6 @@ def read_source(edges: str, settings: Settings) -> Any:
 
     options = {name: settings.pop(name) for name in READING_NAMES}
     choice = attribute_choice(options)
-    for name in ("node_column", "source", "target", "weight"):
-        options[name] = column_of(options[name])
-    if options["weight"] == "none":
-        options["weight"] = False
     if options["delimiter"] == "\\t":
         options["delimiter"] = "\t"
     source: Any = edges
@@ -211,11 +207,11 @@ def _unmatched(graph: Any, options: Settings, choice: Settings) -> list[str]:
     from equigraph.graph.names import canonical, texts
 
     wanted = AttributeChoice.of(choice["attribute"], choice["intersect"]).wanted
-    given = take_groups(options["groups"], wanted, options["node_column"], graph)
-    named = [texts(one.keys) for one in given if one.keys is not None]
+    keys = take_groups(options["groups"], wanted, options["node_column"], graph)[0].keys
     nodes = [*texts(graph.node_names), *([] if graph.dropped is None else texts(graph.dropped))]
     known = set(map(canonical, nodes))
-    return [name for name in dict.fromkeys(named[0] if named else ()) if canonical(name) not in known]
+    named = [] if keys is None else dict.fromkeys(texts(keys))
+    return [name for name in named if canonical(name) not in known]
 
 
 @contextmanager
@@ -236,9 +232,8 @@ def open_source(edges: str, settings: Settings, execution: Any) -> Iterator[Any]
     elif is_edge_folder(edges):
         options = _folder_options(settings, (), "parquet files")
         with temporary_blocks() as folder:
-            weight = False if options["weight"] == "none" else options["weight"]
             graph = write_edge_blocks(
-                edges, folder, weight=weight, duplicates=options["duplicates"], execution=execution
+                edges, folder, weight=options["weight"], duplicates=options["duplicates"], execution=execution
             )
             yield _with_groups(graph, options)
     else:
@@ -251,11 +246,11 @@ def _folder_options(settings: Settings, refused: tuple[str, ...], what: str) -> 
     if options["groups"] is None:
         refused = (*refused, "attribute", "intersect", "node_column")
     for name in (*_TEXT_OPTIONS, *refused, "bins"):
-        if options[name] not in (None, (), "error"):
+        if options[name] not in (None, (), {}, "error"):
             raise ParameterError(
                 f"--{name.replace('_', '-')} has no meaning here: EDGES is a folder of {what}."
             )
-    if isinstance(column_of(options["weight"]), int):
+    if isinstance(options["weight"], int) and options["weight"] is not False:
         raise ParameterError(
             "--weight takes the name of a column, not its number, for a folder of parquet files."
         )
@@ -272,7 +267,7 @@ def _with_groups(graph: Any, options: Settings) -> Any:
         graph.without_edges(),
         groups=options["groups"],
         **attribute_choice(options),
-        node_column=column_of(options["node_column"]),
+        node_column=options["node_column"],
         missing=options["missing"],
         unknown=options["unknown"],
     )

@@ -67,24 +67,25 @@ class _DialCommand(MethodCommand):
 @option(
     "--at-least",
     "Recommend the most cohesive clusters that are at least this fair.",
-    type=click.FloatRange(0, 1),
+    type=options.SHARE,
 )
 @option(
     "--max-quality-loss",
     "Recommend the fairest clusters that lose at most this fraction of Q.",
-    type=click.FloatRange(0, 1),
+    type=options.SHARE,
 )
 @options.GENERIC
-@options.folder(
+@option(
+    options.OUTPUT,
     "Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
-    "manifest.json."
+    "manifest.json.",
 )
 @output_options
 @rule_options
 @options.TIME_LIMIT
 @option("--report", "Also write report.html, which explains the curve, into the folder.")
-@options.as_json()
-@options.quiet("No progress bar and no table.")
+@options.AS_JSON
+@option("-q --quiet", "No progress bar and no table.")
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
