@@ -42,8 +42,6 @@ class Commands(click.Group):
 class App(Commands):
     """The commands, each imported when it is asked for."""
 
-    started: float | None = None
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the help."""
         return list(_COMMANDS)
@@ -59,12 +57,10 @@ class App(Commands):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with a sentence and an exit code."""
-        if not extra.get("standalone_mode", True):
-            return super().main(args, *rest, **extra)
-        self.started = time.monotonic()
         arguments = list(sys.argv[1:] if args is None else args)
+        extra |= {"standalone_mode": False, "obj": (arguments, time.monotonic())}
         try:
-            code = super().main(arguments, *rest, **{**extra, "standalone_mode": False, "obj": arguments})
+            code = super().main(arguments, *rest, **extra)
         except Exception as error:
             # The flag is looked for here because the error may come before it is parsed.
             if "--debug" in arguments and not isinstance(error, (click.ClickException, click.Abort)):

@@ -37,8 +37,7 @@ BROKEN = 1
 @option("--force", "Replace what is in the folder of -o.")
 @option("-q --quiet", "Print nothing; the exit code tells.")
 @stored_graph_options
-@click.pass_context
-def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:
+def command(folder: str, edited: str | None, **settings: Any) -> None:
     """Check lists that were edited by hand: every rule and every score from the edited lists, and what got worse.
 
     OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
@@ -48,14 +47,14 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     from equigraph.results.persistence import read_stored
 
     if settings["output"] is not None and not settings["repair"]:
-        raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
+        raise click.UsageError("-o needs --repair: there is nothing new to write without it.")
     with warnings_as_notes():
         kind = read_stored(folder, []).manifest["kind"]
-        broken = (_check_classes if kind == KIND else _check_labels)(ctx, Path(folder), edited, settings)
-    ctx.exit(BROKEN if broken else 0)
+        broken = (_check_classes if kind == KIND else _check_labels)(Path(folder), edited, settings)
+    click.get_current_context().exit(BROKEN if broken else 0)
 
 
-def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: Settings) -> bool:
+def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check class lists; return whether a rule is broken."""
     from equigraph.apps.classes import load_division, read_class_lists
     from equigraph.apps.classes.messages import speaking, words
@@ -158,7 +157,7 @@ def _tell_repair(after: Any, repaired: Any) -> None:
         line(f"Still not kept: {sentence}")
 
 
-def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings: Settings) -> bool:
+def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
     from equigraph.graph.groups.encode import unique_values
     from equigraph.metrics import evaluate
@@ -168,7 +167,7 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
 
     if settings["repair"]:
         raise click.UsageError(
-            "--repair is for class lists; `equigraph refine` mends labels, with --max-moves and --rules.", ctx
+            "--repair is for class lists; `equigraph refine` mends labels, with --max-moves and --rules."
         )
     stored = read_stored(folder, [RESULT])
     if RESULT not in stored:
@@ -176,7 +175,7 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
             f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote."
         )
     stored_result = stored.json(RESULT, ResultEntries)
-    graph, reason = read_again(ctx, stored_result["source"], settings)
+    graph, reason = read_again(stored_result["source"], settings)
     if graph is None:
         raise InputError(f"The graph is needed to check labels. {reason}")
     path = Path(edited) if edited is not None else folder / "labels.csv"

@@ -12,8 +12,7 @@ from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, table
 from equigraph.apps.cli.options import MethodCommand, option, whole
 from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.sources import read_source, reading_options
-from equigraph.apps.cli.summary import describe_graph
+from equigraph.apps.cli.sources import reading_options
 from equigraph.methods import get_method
 
 KIND = "stability"
@@ -27,16 +26,15 @@ _COLUMNS = {
     "objective": "objective",
 }
 _UNSURE = 5
-_SOUGHT = "The number of clusters is what is looked for: give --from and --to."
+# Parameters of the method that the command has options of its own for.
+_REPLACED = {
+    "n_clusters": "The number of clusters is what is looked for: give --from and --to.",
+    "random_state": "The seed is that of the command: give --seed.",
+    "effort": "The effort is that of the command: give --effort.",
+}
 
 
-class _Ranged(MethodCommand):
-    """The options of a method but for those that this command sets itself."""
-
-    replaced = ("n_clusters", "random_state", "effort")
-
-
-@click.command("choose-k", cls=_Ranged)
+@click.command("choose-k", cls=MethodCommand, replaced=_REPLACED)
 @reading_options
 @options.METHOD
 @options.GENERIC
@@ -51,23 +49,16 @@ class _Ranged(MethodCommand):
     default=0.1,
 )
 @option(
-    "--effort",
-    "Length of each search, for methods that have one.",
-    type=click.FloatRange(min=0),
-    default=0.1,
+    "--effort", "Length of each search, for methods that have one.", type=click.FloatRange(min=0), default=0.1
 )
 @options.seed("Seed.")
-@click.option("-k", "--n-clusters", hidden=True)
 @options.TIME_LIMIT
 @option(
     options.OUTPUT, f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}."
 )
 @output_options
 @options.PRINTING
-@click.pass_context
-def command(
-    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
-) -> None:
+def command(edges: str, method: str, **settings: Any) -> None:
     """Recommend a number of clusters: one for which they are good, and the same whenever looked for.
 
     For every number, the method is fitted with several seeds and to copies of the graph that lack some links.
@@ -75,19 +66,17 @@ def command(
     """
     from equigraph.analysis.choosing import stability
 
-    parameters = options.method_parameters(method, ctx, generic)
-    if settings["n_clusters"] is not None or "n_clusters" in parameters:
-        raise click.UsageError(_SOUGHT, ctx)
+    parameters = options.method_parameters(method, settings)
     if settings["least"] > settings["most"]:
-        raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.", ctx)
+        raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.")
     estimator = get_method(method).load()
     if "effort" in estimator._parameters:
-        parameters.setdefault("effort", settings["effort"])
-    elif options.is_given(ctx, "effort"):
-        raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.", ctx)
-    run = Run(ctx, settings)
+        parameters["effort"] = settings["effort"]
+    elif options.is_given("effort"):
+        raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.")
+    run = Run(settings)
     with run.output((TABLE, NODES, SUMMARY, PICTURE)):
-        graph = read_source(edges, settings)
+        graph = run.read(edges)
         if graph.attributes is None and "fairness" in estimator._parameters:
             parameters.setdefault("fairness", 0.0)
         with run.callbacks() as callbacks:
@@ -102,13 +91,8 @@ def command(
                 callbacks=callbacks,
             )
         run.write(KIND, dict, lambda folder: _write(folder, found, settings["raw"]))
-
-    def show() -> None:
-        line(describe_graph(graph, edges))
-        _print(found)
-
     kept = f"the table has {count(len(found.rows), 'number')} of clusters"
-    run.finish(kept, "table and the consensus", found.summary, show)
+    run.finish(kept, "table and the consensus", found.summary, lambda: _print(found))
 
 
 def _write(folder: Path, found: Any, raw: bool) -> None:

@@ -11,9 +11,19 @@ import click
 
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command, Read, Settings, assignments, option, together, whole
+from equigraph.apps.cli.options import (
+    NODE_SETS,
+    SIZES,
+    Command,
+    Read,
+    Settings,
+    assignments,
+    option,
+    rules_of,
+    together,
+    whole,
+)
 from equigraph.apps.cli.output import Run
-from equigraph.apps.cli.rules import NODE_SETS, SIZES, rules_of
 from equigraph.apps.cli.sources import weighed
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
@@ -120,8 +130,7 @@ def sheet_settings(settings: Settings) -> Settings:
 @option("--force", "Replace lists that were edited, or that another run wrote.")
 @options.TIME_LIMIT
 @options.PRINTING
-@click.pass_context
-def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
+def command(sheet: str, **settings: Any) -> None:
     """Divide the people of a sheet into classes, and write lists to print and to edit.
 
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
@@ -130,7 +139,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     from equigraph.apps.classes.messages import words
     from equigraph.apps.classes.persistence import files_of, save_division
 
-    run = Run(ctx, settings)
+    run = Run(settings)
     with run.output(files_of(settings["alternatives"], settings["door"])) as out:
         division = _divide(sheet, run)
         costs = _costs(division, settings)

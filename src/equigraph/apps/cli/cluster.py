@@ -10,13 +10,19 @@ from typing import Any
 import click
 
 from equigraph.apps.cli import options
-from equigraph.apps.cli.console import line, note
-from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
-from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.report import PAGE
-from equigraph.apps.cli.rules import method_rules, rule_option, rule_options
-from equigraph.apps.cli.sources import LEFT_OUT, open_source, reading_options, write_left_out
-from equigraph.apps.cli.summary import describe_graph, print_result
+from equigraph.apps.cli.console import note
+from equigraph.apps.cli.options import (
+    MethodCommand,
+    Settings,
+    constraints_of,
+    option,
+    rule_option,
+    rule_options,
+    whole,
+)
+from equigraph.apps.cli.output import PAGE, Run, output_options
+from equigraph.apps.cli.sources import open_source, reading_options
+from equigraph.apps.cli.summary import print_result
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
 
@@ -51,10 +57,7 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
     "Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.",
 )
 @options.PRINTING
-@click.pass_context
-def command(
-    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
-) -> None:
+def command(edges: str, method: str, **settings: Any) -> None:
     """Cluster a graph and score the clusters.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
@@ -66,33 +69,27 @@ def command(
     from equigraph.results.cluster import cluster
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
-    for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
-        if settings[flag] and settings["output"] is None:
-            raise click.UsageError(f"--{flag} needs a folder for {what}: give -o DIR.", ctx)
     if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
-        raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
-    parameters = options.method_parameters(method, ctx, generic) | method_rules(method, settings, ctx)
+        raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.")
+    parameters = options.method_parameters(method, settings)
     if settings["price"] and "rules" not in parameters:
         raise click.UsageError(
-            "--price is for rules, and there are none: give --rules FILE, --apart and so on.", ctx
+            "--price is for rules, and there are none: give --rules FILE, --apart and so on."
         )
-    options.check_n_clusters(ctx, method, parameters)
     stoppable = "callbacks" in constraints_of(method)
     if settings["time_limit"] is not None and not stoppable:
-        raise click.UsageError(
-            f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
-        )
-    run = Run(ctx, settings)
-    further = [*(PICTURES if settings["plot"] else ()), *((PAGE,) if settings["report"] else ())]
+        raise click.UsageError(f"The method {method} cannot be stopped halfway, so it takes no --time-limit.")
+    run = Run(settings)
     with (
-        run.output([*POSSIBLE_FILES, *LEFT_OUT, *further]),
-        _execution(ctx, method, parameters, settings) as parameters,
+        run.output((*POSSIBLE_FILES, *(PICTURES if settings["plot"] else ()))),
+        _execution(method, parameters, settings) as parameters,
         open_source(edges, settings, parameters.get("execution")) as graph,
     ):
+        run.edges, run.graph = edges, graph
         with run.callbacks() if stoppable else nullcontext() as callbacks:
             watched = {"callbacks": callbacks} if stoppable else {}
             result = cluster(graph, method=method, **parameters, **watched)
-        result = replace(result, source=run.source(edges, graph))
+        result = replace(result, source=run.source())
         if settings["price"]:
             with run.callbacks() as callbacks:
                 prices = result.price(callbacks=callbacks)
@@ -102,32 +99,27 @@ def command(
             lambda: contents_of(result, labels_format=settings["labels_format"]),
             lambda folder: _write(folder, result, graph, settings),
         )
-
-    def show() -> None:
-        line(describe_graph(graph, edges))
-        print_result(result)
-
-    run.finish("these are the best clusters until then", "labels", result.summary, show)
+    run.finish(
+        "these are the best clusters until then", "labels", result.summary, lambda: print_result(result)
+    )
 
 
 @contextmanager
-def _execution(
-    ctx: click.Context, method: str, parameters: Settings, settings: Settings
-) -> Iterator[Settings]:
+def _execution(method: str, parameters: Settings, settings: Settings) -> Iterator[Settings]:
     """Give the parameters with the execution that was asked for; a cluster that was started for it ends with it."""
     scheduler, workers = settings["scheduler"], settings["workers"]
     if scheduler is None and workers is None:
         yield parameters
         return
     if scheduler is not None and workers is not None:
-        raise click.UsageError("--scheduler and --workers contradict each other: give one.", ctx)
+        raise click.UsageError("--scheduler and --workers contradict each other: give one.")
     if "execution" not in constraints_of(method):
         able = ", ".join(("fair-partition", "fair-nmtf", "ifair-nmtf", "nmtf"))
         raise click.UsageError(
-            f"The method {method} runs in this process only: --workers and --scheduler go with {able}.", ctx
+            f"The method {method} runs in this process only: --workers and --scheduler go with {able}."
         )
     if "execution" in parameters:
-        raise click.UsageError("--execution contradicts --workers and --scheduler: give one.", ctx)
+        raise click.UsageError("--execution contradicts --workers and --scheduler: give one.")
     if scheduler is not None:
         yield {**parameters, "execution": scheduler}
         return
@@ -140,7 +132,6 @@ def _execution(
 def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
     from equigraph.results.contents import PARQUET_LABELS
 
-    write_left_out(folder, graph, settings)
     if settings["parquet"]:
         result.to_parquet(folder / PARQUET_LABELS)
     if settings["plot"]:

@@ -58,8 +58,7 @@ _TESTED = {
 @options.TIME_LIMIT
 @option("--json", "Print JSON and nothing else.", "as_json")
 @option("-q --quiet", "No progress bar and no table.")
-@click.pass_context
-def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> None:
+def command(edges: tuple[str, ...], **settings: Any) -> None:
     """Run every method on one graph or several; one row each.
 
     The scores are means over the seeds, with the standard deviation. k counts the clusters that have a node and sizes
@@ -81,13 +80,11 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
         get_method(name)
     baseline = settings["baseline"]
     if baseline not in (None, *names):
-        raise click.UsageError(
-            f"--baseline {baseline} is not compared; the methods are {', '.join(names)}.", ctx
-        )
+        raise click.UsageError(f"--baseline {baseline} is not compared; the methods are {', '.join(names)}.")
     fairness = _dials(settings["fairness"], names)
-    called = _graph_names(edges, ctx)
-    n_clusters = _numbers(settings["n_clusters"], list(called), ctx)
-    run = Run(ctx, settings)
+    called = _graph_names(edges)
+    n_clusters = _numbers(settings["n_clusters"], list(called))
+    run = Run(settings)
     with warnings_as_notes():
         graphs = {name: read_source(one, dict(settings)) for name, one in called.items()}
         several = len(graphs) > 1
@@ -124,25 +121,25 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
     run.leave()
 
 
-def _graph_names(edges: tuple[str, ...], ctx: click.Context) -> dict[str, str]:
+def _graph_names(edges: tuple[str, ...]) -> dict[str, str]:
     """Return the sources by name: that of the data set, or of the file without its suffix."""
     found: dict[str, str] = {}
     for one in edges:
         name = one.removeprefix(PREFIX) if one.startswith(PREFIX) else Path(one).stem
         if name in found:
-            raise click.UsageError(f"{found[name]} and {one} have the same name, {name}: rename one.", ctx)
+            raise click.UsageError(f"{found[name]} and {one} have the same name, {name}: rename one.")
         found[name] = one
     return found
 
 
-def _numbers(given: dict[str, int], graphs: list[str], ctx: click.Context) -> dict[str, int]:
+def _numbers(given: dict[str, int], graphs: list[str]) -> dict[str, int]:
     """Return the number of clusters by graph; a value without a name is for all others."""
     for name in given:
         if name and name not in graphs:
-            raise click.UsageError(f"-k {name} names no graph; the graphs are {', '.join(graphs)}.", ctx)
+            raise click.UsageError(f"-k {name} names no graph; the graphs are {', '.join(graphs)}.")
     for name in graphs:
         if name not in given and "" not in given:
-            raise click.UsageError(f"-k says nothing of {name}: give -k {name}=NUMBER, or -k NUMBER.", ctx)
+            raise click.UsageError(f"-k says nothing of {name}: give -k {name}=NUMBER, or -k NUMBER.")
     return {name: given.get(name, given.get("", 0)) for name in graphs}
 
 

@@ -20,8 +20,7 @@ from equigraph.exceptions import InputError
 @option("--rules FILE", "Rules (json or toml) of which to tell what each move would break.")
 @option("--json", "Print everything as JSON.", "as_json")
 @stored_graph_options
-@click.pass_context
-def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:
+def command(folder: str, what: tuple[str, ...], **settings: Any) -> None:
     """Say why somebody is in a cluster, and what each move would change.
 
     OUT is a folder that `equigraph classes`, `cluster` or `refine` wrote, NODE the name of a person or a node. With two
@@ -32,19 +31,18 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
 
     if len(what) > 2:
         raise click.UsageError(
-            f"{len(what)} names are given: expected one node, in quotes if it has blanks, or two clusters.",
-            ctx,
+            f"{len(what)} names are given: expected one node, in quotes if it has blanks, or two clusters."
         )
     with warnings_as_notes():
         explain = _explain_person if is_division(folder) else _explain_node
-        explanation = explain(ctx, folder, what, settings)
+        explanation = explain(folder, what, settings)
     if settings["as_json"]:
         line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
     else:
         line(str(explanation))
 
 
-def _explain_node(ctx: click.Context, folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
+def _explain_node(folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
     """Return why a node is in a cluster, or why two clusters are two."""
     from equigraph.apps.report.findings import read_folder
     from equigraph.results.result import ClusteringResult
@@ -53,22 +51,22 @@ def _explain_node(ctx: click.Context, folder: str, what: tuple[str, ...], settin
     result, _, _ = read_folder(Path(folder))
     if not isinstance(result, ClusteringResult):
         raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
-    graph, reason = read_again(ctx, result.source, settings)
+    graph, reason = read_again(result.source, settings)
     if graph is None:
         raise InputError(str(reason))
     rules = settings["rules"]
     return result.explain(*what, graph=graph, rules=None if rules is None else Rules.read(rules))
 
 
-def _explain_person(ctx: click.Context, folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
+def _explain_person(folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
     """Return why somebody is in a class."""
     from equigraph.apps.classes.explanation import explain_person
     from equigraph.apps.classes.persistence import load_edited
 
     if len(what) != 1:
         raise click.UsageError(
-            "Two names are given: of classes one person is explained, in quotes if the name has blanks.", ctx
+            "Two names are given: of classes one person is explained, in quotes if the name has blanks."
         )
     if settings["rules"] is not None:
-        raise click.UsageError("--rules has no meaning for classes, which have rules of their own.", ctx)
+        raise click.UsageError("--rules has no meaning for classes, which have rules of their own.")
     return explain_person(load_edited(folder), what[0])

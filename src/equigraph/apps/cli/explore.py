@@ -24,11 +24,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 @BINS
 @option("-k --n-clusters", "Number of groups to make.", type=whole(2))
 @option(
-    "--port",
-    "The port.  [default: a free one]",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=False,
+    "--port", "The port.  [default: a free one]", type=click.IntRange(0, 65535), default=0, show_default=False
 )
 @option("--host", "The address to listen on.", default="127.0.0.1")
 @option("--browser/--no-browser", "Whether to open the page.  [default: yes]", default=True)

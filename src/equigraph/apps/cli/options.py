@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -49,6 +49,14 @@ class Command(click.Command):
                 raise click.UsageError(f"The option {flags} is given twice: give it once.", ctx)
             seen.add(id(parameter))
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it says of its usage names its help."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in their sections."""
@@ -149,6 +157,29 @@ def names_in(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def several_names(text: str) -> list[str]:
+    """Return the names in a list with commas; a ValueError where there are fewer than two."""
+    names = names_in(text)
+    if len(names) < 2:
+        raise ValueError(
+            f"{text!r} names fewer than two: expected names with commas between, such as 'Ada,Ben'."
+        )
+    return names
+
+
+def pair_of(text: str) -> tuple[int | None, int | None]:
+    """Return the least and the most of a text such as 25,27 or 25-27 or 25.
+
+    >>> pair_of("25,27"), pair_of("26"), pair_of("25,none")
+    ((25, 27), (26, 26), (25, None))
+    """
+    parts = [part.strip().lower() for part in text.replace("-", ",").split(",")]
+    if len(parts) not in (1, 2) or not all(part.isdecimal() or part == "none" for part in parts):
+        raise ValueError(f"{text!r} is not two numbers, such as 25,27.")
+    least, most = (None if part == "none" else int(part) for part in (parts[0], parts[-1]))
+    return least, most
+
+
 SHARE = click.FloatRange(0, 1)
 NAMES = Read(names_in)
 OUTPUT = "-o --output DIR"
@@ -164,6 +195,50 @@ METHOD = option("-m --method", "Name of the method; `equigraph methods` lists th
 GENERIC = assignments(
     "-P NAME=VALUE", "Any parameter of the method, by its name in Python.", "generic", split=str.partition
 )
+
+
+rule_option = partial(option, section="Rules")
+NODE_SETS: Settings = {"multiple": True, "type": Read(several_names)}
+SIZES = Read(pair_of)
+rule_options = together(
+    rule_option("--rules FILE", "Hard rules of all kinds, in a .json or .toml file.", "rules_file"),
+    rule_option("--together 'Ada,Ben'", "Nodes that share a cluster; may be repeated.", **NODE_SETS),
+    rule_option("--apart 'Cem,Dora'", "Nodes no two of which do; may be repeated.", **NODE_SETS),
+    rule_option("--sizes 25,27", "Least and most nodes of a cluster; none leaves a side open.", type=SIZES),
+    rule_option(
+        "--friends",
+        "With how many of the nodes linked to it every node shares its cluster, at least.",
+        type=whole(1),
+    ),
+    assignments(
+        "--shares ATTRIBUTE=0.1",
+        "How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
+        kind=float,
+        section="Rules",
+    ),
+    rule_option(
+        "--on-conflict",
+        "Whether rules that contradict each other are an error, or the last of them are given up.",
+        type=click.Choice(["error", "relax"]),
+        default="error",
+    ),
+)
+
+
+def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters ``rules`` and ``on_conflict`` that the options describe; nothing without a rule."""
+    rules = rules_of(settings, "together", "apart", "sizes", "friends", "shares")
+    return {} if rules is None else {"rules": rules, "on_conflict": settings["on_conflict"]}
+
+
+def rules_of(settings: Mapping[str, Any], *keywords: str) -> Any:
+    """Return the rules of these options, those of the file first, or None if there are none."""
+    from equigraph.rules import Rules
+
+    items = Rules.read(settings["rules_file"]).items if settings.get("rules_file") else ()
+    given = {keyword: settings[keyword] for keyword in keywords if settings.get(keyword)}
+    items += Rules.from_dict(given).items
+    return Rules.of(items) if items else None
 
 
 def parse_value(constraint: Any, text: Any) -> Any:
@@ -288,49 +363,53 @@ def parameter_options(method: Any) -> list[click.Parameter]:
     return options
 
 
-def is_given(ctx: click.Context, name: str) -> bool:
+def is_given(name: str) -> bool:
     """Return whether an option was typed, and not left at its default."""
-    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
-def method_parameters(name: str, ctx: click.Context, generic: Mapping[str, str]) -> dict[str, Any]:
-    """Collect the parameters of a method that were given, as options or as ``-P name=value``."""
+def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
+    """Collect the parameters of a method that were given, as its options, as ``-P name=value`` or as rules."""
+    context = click.get_current_context()
+    replaced = cast(MethodCommand, context.command).replaced
     given = {
         dest.removeprefix(_DEST): value
-        for dest, value in ctx.params.items()
-        if dest.startswith(_DEST) and is_given(ctx, dest)
+        for dest, value in context.params.items()
+        if dest.startswith(_DEST) and is_given(dest)
     }
-    constraints = get_method(name).load()._parameters
-    for typed, text in generic.items():
+    estimator = get_method(name).load()
+    constraints = estimator._parameters
+    for typed, text in settings["generic"].items():
         parameter = typed.replace("-", "_")
+        if parameter in replaced:
+            raise click.UsageError(replaced[parameter])
         if parameter not in constraints or not reachable(parameter, constraints[parameter]):
-            raise click.UsageError(_unknown(name, f"parameter {parameter!r}", parameter), ctx)
+            raise click.UsageError(_unknown(name, f"parameter {parameter!r}", parameter))
         if parameter in given:
-            raise click.UsageError(f"The parameter {parameter!r} is given twice.", ctx)
+            raise click.UsageError(f"The parameter {parameter!r} is given twice.")
         try:
             given[parameter] = parse_value(constraints[parameter], text)
         except ValueError as error:
-            raise click.UsageError(f"-P {parameter}: {error}", ctx) from None
-    if "random_state" in constraints:
+            raise click.UsageError(f"-P {parameter}: {error}") from None
+    defaults = _defaults(estimator)
+    if "random_state" in defaults:
         given.setdefault("random_state", DEFAULT_SEED)
-    check_one_dial(ctx, given)
-    return given
-
-
-def check_n_clusters(ctx: click.Context, method: str, given: Container[str]) -> None:
-    """Refuse to guess the number of clusters of a method that needs one."""
-    if "n_clusters" not in given and _defaults(get_method(method).load()).get("n_clusters") is not None:
+    check_one_dial(given)
+    rules = rule_parameters(settings)
+    if rules and "rules" not in constraints:
+        raise click.UsageError(f"The method {name} keeps no rules: leave them out, or use fair-partition.")
+    if not {"n_clusters"} & {*given, *replaced} and defaults.get("n_clusters") is not None:
         raise click.UsageError(
-            f"-k is not given: {method} needs the number of clusters; `equigraph choose-k` compares several.",
-            ctx,
+            f"-k is not given: {name} needs the number of clusters; `equigraph choose-k` compares several."
         )
+    return given | rules
 
 
-def check_one_dial(ctx: click.Context, given: Container[str]) -> None:
+def check_one_dial(given: Container[str]) -> None:
     """Refuse a weight beside the fairness asked for, where it would be ignored."""
     if "fairness" in given and "at_least" in given:
         raise click.UsageError(
-            "--at-least asks for fairness in place of a weight: give it or --fairness, not both.", ctx
+            "--at-least asks for fairness in place of a weight: give it or --fairness, not both."
         )
 
 
@@ -356,8 +435,10 @@ def constraints_of(name: str) -> dict[str, Any]:
 class MethodCommand(Command):
     """A command whose options depend on its ``--method``."""
 
-    # Parameters of the method for which the command has options of its own.
-    replaced: Container[str] = ()
+    def __init__(self, *args: Any, replaced: Mapping[str, str] | None = None, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        # Parameters of the method that are no options here, with a sentence on what there is in their place.
+        self.replaced = replaced or {}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command and those of the method."""
@@ -387,5 +468,7 @@ class MethodCommand(Command):
         """Replace click's message where the option belongs to another method."""
         name = error.option_name.lstrip("-").replace("-", "_")
         name = {"k": "n_clusters", "seed": "random_state"}.get(name, name).removeprefix("no_")
+        if name in self.replaced:
+            raise click.UsageError(self.replaced[name], error.ctx) from None
         if any(name in constraints_of(other) for other in METHODS):
             raise click.UsageError(_unknown(method, f"option {error.option_name}", name), error.ctx) from None

@@ -16,14 +16,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from equigraph._utils.callbacks import Progress, _Shared
+from equigraph._utils.text import count
 from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.apps.cli.options import Settings, option, together
-from equigraph.apps.cli.sources import READING_NAMES
+from equigraph.apps.cli.sources import READING_NAMES, read_source
+from equigraph.apps.cli.summary import describe_graph
 from equigraph.exceptions import ParameterError, require
 
 if TYPE_CHECKING:
     from equigraph.results.persistence import Contents, OutputFolder
 
+# Names that only the groups have, and nodes without a group: what the reading options left out.
+UNMATCHED, DROPPED = _LEFT_OUT = ("unmatched.csv", "dropped.csv")
+PAGE = "report.html"
 # Flags that make no other result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "the system (SIGTERM)"}
@@ -40,8 +45,7 @@ class Stop(_Shared):
     The time began when the command did; the exit code is 0 or, as shells have it, 128 and the number of the signal.
     """
 
-    def __init__(self, ctx: click.Context, seconds: float | None = None):
-        started = getattr(ctx.find_root().command, "started", None) or time.monotonic()
+    def __init__(self, started: float, seconds: float | None = None):
         self._limit, self._end = seconds, None if seconds is None else started + seconds
         self._asked: str | None = None
         self.reason: str | None = None
@@ -78,27 +82,32 @@ class Run:
     The settings are what was typed, by the names of the options.
     """
 
-    def __init__(self, ctx: click.Context, settings: Settings):
-        self.ctx, self.settings = ctx, settings
-        self.stop = Stop(ctx, settings.get("time_limit"))
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        typed, started = click.get_current_context().find_root().obj
+        self.stop = Stop(started, settings.get("time_limit"))
         self.files: list[str] = []
-        typed = [str(word) for word in ctx.find_root().obj or [ctx.info_name]]
         self.command = shlex.join(["equigraph", *typed])
         # What identifies a run: the command, but for options that only change what is written or printed.
         kept = [word for word in typed if word not in _SAME_RUN]
         self.identity = {"command": shlex.join(["equigraph", *kept]), "folder": str(Path.cwd())}
 
-    def source(self, edges: str, graph: Any) -> dict[str, Any]:
+    def read(self, edges: str) -> Any:
+        """Read the graph of the command."""
+        self.edges, self.graph = edges, read_source(edges, self.settings)
+        return self.graph
+
+    def source(self) -> dict[str, Any]:
         """Return where the graph was read, so that it can be read again, and how many nodes of it were dropped.
 
         That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
         """
-        options = {name: self.ctx.params.get(name) for name in READING_NAMES}
-        dropped = getattr(graph, "dropped", None)
+        options = {name: click.get_current_context().params.get(name) for name in READING_NAMES}
+        dropped = getattr(self.graph, "dropped", None)
         return {
             "command": self.command,
             "folder": str(Path.cwd()),
-            "edges": edges,
+            "edges": self.edges,
             "options": {name: value for name, value in options.items() if value not in (None, (), {})},
             **({"n_dropped": int(dropped.size)} if dropped is not None and dropped.size else {}),
         }
@@ -111,6 +120,9 @@ class Run:
         """
         from equigraph.results.persistence import MANIFEST, OutputFolder
 
+        for flag in ("plot", "report", "parquet"):
+            if self.settings.get(flag) and self.settings["output"] is None:
+                raise click.UsageError(f"--{flag} needs a folder to write into: give -o DIR.")
         if self.settings.get("plot"):
             require("matplotlib", extra="plot", purpose="Drawing a picture")
         self._out: OutputFolder | None = None
@@ -119,8 +131,9 @@ class Run:
                 yield None
                 return
             with OutputFolder(self.settings["output"], patience=0) as self._out:
-                force = self.settings["force"]
-                self._out.refuse_others((*names, MANIFEST), run=self.identity, force=force)
+                page = (PAGE,) if self.settings.get("report") else ()
+                written = (*names, *_LEFT_OUT, *page, MANIFEST)
+                self._out.refuse_others(written, run=self.identity, force=self.settings["force"])
                 yield self._out
 
     @contextmanager
@@ -129,13 +142,34 @@ class Run:
         with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.listening():
             yield [*bar, self.stop]
 
-    def write(self, kind: str, contents: Callable[[], Contents], further: Callable[[Path], Any]) -> None:
-        """Write contents, and what `further` adds to them, into the folder of ``-o`` if there is one."""
+    def write(self, kind: str, contents: Callable[[], Contents], draw: Callable[[Path], Any]) -> None:
+        """Write contents, what `draw` adds to them and what was left out into the folder of ``-o`` if there is one."""
         if self._out is not None:
             raw, force = self.settings.get("raw", False), self.settings["force"]
+
+            def further(folder: Path) -> None:
+                self._write_left_out(folder, raw)
+                draw(folder)
+
             self.files = self._out.write(
                 kind, contents(), further=further, raw=raw, force=force, run=self.identity
             )
+
+    def _write_left_out(self, folder: Path, raw: bool) -> None:
+        """Write the names that were left out beside the labels, and say so; there is no file without any."""
+        import numpy as np
+
+        from equigraph._utils.records import write_csv
+
+        unmatched = np.array(self.settings.get("unmatched", ()), dtype=object)
+        dropped = getattr(self.graph, "dropped", None)
+        for file, column, names, what in (
+            (UNMATCHED, "name", unmatched, ("name", "a match")),
+            (DROPPED, "node", dropped, ("node", "a group")),
+        ):
+            if names is not None and names.size:
+                write_csv(folder / file, {column: names}, raw=raw)
+                note(f"{count(names.size, what[0])} without {what[1]} left out: see {file}.")
 
     def report_stop(self, kept: str) -> None:
         """Say that the run ended before its end, if it did, and what it kept."""
@@ -151,6 +185,7 @@ class Run:
         if self.settings["as_json"]:
             line(json.dumps(summary(), indent=2))
         elif not self.settings["quiet"]:
+            line(describe_graph(self.graph, self.edges))
             show()
             if self.files:
                 line(f"Wrote {', '.join(self.files)} to {self.settings['output']}.")

@@ -11,11 +11,18 @@ import click
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command, Settings, option, whole
+from equigraph.apps.cli.options import (
+    Command,
+    Settings,
+    option,
+    rule_option,
+    rule_options,
+    rule_parameters,
+    whole,
+)
 from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.rules import rule_option, rule_options, rule_parameters
-from equigraph.apps.cli.sources import LEFT_OUT, read_source, reading_options, write_left_out
-from equigraph.apps.cli.summary import describe_graph, group_counts, print_clusters, sizes_by_group
+from equigraph.apps.cli.sources import reading_options
+from equigraph.apps.cli.summary import group_counts, print_clusters, sizes_by_group
 from equigraph.exceptions import InputError
 
 _METHOD = "refine_labels"
@@ -28,12 +35,7 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 @reading_options
 @click.argument("labels", metavar="LABELS")
 @option("-k --n-clusters", "Number of clusters.  [default: as many as the labels have]", type=whole(2))
-@option(
-    "--fairness",
-    "The dial, from cohesion (0) to fairness (1).",
-    type=options.SHARE,
-    default=0.5,
-)
+@option("--fairness", "The dial, from cohesion (0) to fairness (1).", type=options.SHARE, default=0.5)
 @option(
     "--at-least",
     "The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
@@ -63,8 +65,7 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 )
 @options.TIME_LIMIT
 @options.PRINTING
-@click.pass_context
-def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> None:
+def command(edges: str, labels: str, **settings: Any) -> None:
     """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
@@ -77,31 +78,29 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
 
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
-    typed = [name for name in ("fairness", "at_least") if options.is_given(ctx, name)]
-    options.check_one_dial(ctx, typed)
+    typed = [name for name in ("fairness", "at_least") if options.is_given(name)]
+    options.check_one_dial(typed)
     least, most = settings["size_min"], settings["size_max"]
     if least is not None and most is not None and least > most:
-        raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
-    run = Run(ctx, settings)
-    with run.output((*POSSIBLE_FILES, *LEFT_OUT)):
-        graph = read_source(edges, settings)
+        raise click.UsageError(f"--size-min {least} is above --size-max {most}.")
+    run = Run(settings)
+    with run.output(POSSIBLE_FILES):
+        graph = run.read(edges)
         few = settings["max_moves"] is not None or settings["stay"] > 0
         given = read_labels(Path(labels), graph, edited=few)
         before, after = _refine(graph, given, run)
         status = None if run.stop.reason is None else "stopped"
-        after = replace(after, source=run.source(edges, graph), status=status)
+        after = replace(after, source=run.source(), status=status)
         summary = _summary(before, after)
         run.write(
-            KIND,
-            lambda: contents_of(after, columns={BEFORE: given}, entries=summary),
-            lambda folder: write_left_out(folder, graph, settings),
+            KIND, lambda: contents_of(after, columns={BEFORE: given}, entries=summary), lambda folder: None
         )
-
-    def show() -> None:
-        line(describe_graph(graph, edges))
-        _print(before, after, summary)
-
-    run.finish("these are the best clusters until then", "labels", lambda: summary, show)
+    run.finish(
+        "these are the best clusters until then",
+        "labels",
+        lambda: summary,
+        lambda: _print(before, after, summary),
+    )
 
 
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:

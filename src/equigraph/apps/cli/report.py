@@ -10,10 +10,8 @@ import click
 
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command, option
-from equigraph.apps.cli.output import check_file
+from equigraph.apps.cli.output import PAGE, check_file
 from equigraph.apps.cli.sources import read_again, stored_graph_options
-
-PAGE = "report.html"
 
 
 @click.command("report", cls=Command)
@@ -31,8 +29,7 @@ PAGE = "report.html"
 @option("--force", "Replace a file of that name that is no page of this folder.")
 @option("-q --quiet", "Print nothing.")
 @stored_graph_options
-@click.pass_context
-def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:
+def command(folder: str, output: str | None, **settings: Any) -> None:
     """Explain a clustering or a curve in one page (HTML) that needs no network.
 
     OUT is a folder that `equigraph cluster`, `tradeoff`, `refine`, `demo` or `classes` wrote. The page draws the graph,
@@ -50,7 +47,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
         if output is None:
             out = stack.enter_context(OutputFolder(folder, patience=0))
             out.refuse_others([PAGE], force=settings["force"])
-        left_out = write(ctx, Path(folder), path, settings)
+        left_out = write(Path(folder), path, settings)
         if output is None:
             out.add(PAGE)
     if not settings["quiet"]:
@@ -59,23 +56,21 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
         line(f"Wrote {path.resolve()}.")
 
 
-def _write_clustering(ctx: click.Context, folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
+def _write_clustering(folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
     """Write the page of a clustering or a curve; return what it leaves out, in sentences."""
     from equigraph.analysis.tradeoff import TradeoffCurve
     from equigraph.apps.report import write_report
     from equigraph.apps.report.findings import labels_before, read_folder
 
     subject, point, kept = read_folder(folder)
-    graph, reason = read_again(ctx, subject.source, settings)
+    graph, reason = read_again(subject.source, settings)
     if settings["interactive"]:
         from equigraph.apps.explore.offline import write_interactive
 
         left_out = write_interactive(subject, path, graph=graph, select=point or "product")
     elif isinstance(subject, TradeoffCurve):
         if not settings["baseline"]:
-            raise click.UsageError(
-                "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx
-            )
+            raise click.UsageError("--no-baseline has no meaning for a curve, which begins at fairness 0.")
         left_out = write_report(subject, path, graph=graph, select=point or "product")
     else:
         before = labels_before(kept, subject, graph)
@@ -84,12 +79,12 @@ def _write_clustering(ctx: click.Context, folder: Path, path: Path, settings: di
     return [reason, *left_out] if reason else left_out
 
 
-def _write_classes(ctx: click.Context, folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
+def _write_classes(folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
     """Write the page of classes: the lists as they are now, and what each rule costs."""
     from equigraph.apps.classes.costs import with_costs
     from equigraph.apps.classes.persistence import load_edited
 
     if settings["interactive"]:
-        raise click.UsageError("--interactive is for clusterings; `equigraph explore` opens classes.", ctx)
+        raise click.UsageError("--interactive is for clusterings; `equigraph explore` opens classes.")
     with_costs(load_edited(folder)).lists.to_html(path)
     return []

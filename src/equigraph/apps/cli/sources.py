@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from equigraph._utils.text import count, did_you_mean
-from equigraph.apps.cli.console import note
+from equigraph._utils.text import did_you_mean
 from equigraph.apps.cli.options import Read, Settings, assignments, is_given, option, together, whole
 from equigraph.exceptions import DatasetError, GroupsError, ParameterError
 
@@ -22,8 +21,6 @@ EMBEDDED = "classroom"
 # Attributes of data sets beside those that they are known for.
 _FURTHER = ("house", "school_class", "gender")
 _RAW = ("diaries", "facebook", "friendship", "drugnet")
-# Names that only the groups have, and nodes without a group: what the reading options left out.
-UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
 
 
 def column_of(name: str) -> str | int:
@@ -283,10 +280,10 @@ def _with_groups(graph: Any, options: Settings) -> Any:
     return graph.with_features_of(read)
 
 
-def read_again(ctx: click.Context, source: Any, settings: Settings) -> tuple[Any, str | None]:
+def read_again(source: Any, settings: Settings) -> tuple[Any, str | None]:
     """Return the graph of a stored result as its folder and the options say, or None and why there is none."""
     recorded = source or {}
-    given = {name for name in ("edges", *READING_NAMES) if is_given(ctx, name)}
+    given = {name for name in ("edges", *READING_NAMES) if is_given(name)}
     options = {name: settings.pop(name) for name in READING_NAMES}
     options |= {name: value for name, value in recorded.get("options", {}).items() if name not in given}
     edges = settings.pop("edges")
@@ -319,23 +316,6 @@ def _found(name: str, recorded: Settings) -> str:
         return name
     there = Path(recorded.get("folder", ".")) / name
     return str(there) if there.exists() or not Path(name).exists() else name
-
-
-def write_left_out(folder: Any, graph: Any, settings: Settings) -> None:
-    """Write the names that were left out beside the labels, and say so; there is no file without any."""
-    import numpy as np
-
-    from equigraph._utils.records import write_csv
-
-    unmatched = np.array(settings.get("unmatched", ()), dtype=object)
-    dropped = getattr(graph, "dropped", None)
-    for file, column, names, what in (
-        (UNMATCHED, "name", unmatched, ("name", "a match")),
-        (DROPPED, "node", dropped, ("node", "a group")),
-    ):
-        if names is not None and names.size:
-            write_csv(folder / file, {column: names}, raw=settings["raw"])
-            note(f"{count(names.size, what[0])} without {what[1]} left out: see {file}.")
 
 
 def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:

@@ -9,17 +9,20 @@ import click
 
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
-from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.report import PAGE
-from equigraph.apps.cli.rules import method_rules, rule_options
-from equigraph.apps.cli.sources import LEFT_OUT, read_source, reading_options, write_left_out
-from equigraph.apps.cli.summary import describe_graph, print_attributes, print_remarks
+from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, rule_options, whole
+from equigraph.apps.cli.output import PAGE, Run, output_options
+from equigraph.apps.cli.sources import reading_options
+from equigraph.apps.cli.summary import print_attributes, print_remarks
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method
 
-# The command has options of its own for these.
-_REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
+# Parameters that the command has options of its own for.
+_REPLACED = {
+    "fairness": "tradeoff turns the dial itself: give --fairness-values or --points; `equigraph cluster` takes a "
+    "single value of it.",
+    "notion": "The notion is that of the command: give --notion.",
+    "at_least": "The bound is that of the command: give --at-least.",
+}
 _PICTURES = ("twin.png", "front.png")
 # Rules that recommend a point, the default first.
 _REASONS = {
@@ -29,22 +32,7 @@ _REASONS = {
 }
 
 
-class _DialCommand(MethodCommand):
-    """The options of a method, without its dial, which the command turns itself."""
-
-    replaced = _REPLACED
-
-    def _explain(self, error: click.NoSuchOption, method: str) -> None:
-        if error.option_name == "--fairness":
-            raise click.UsageError(
-                "tradeoff turns the dial itself: give --fairness-values or --points, or use `equigraph cluster` "
-                "for a single value.",
-                error.ctx,
-            ) from None
-        super()._explain(error, method)
-
-
-@click.command("tradeoff", cls=_DialCommand)
+@click.command("tradeoff", cls=MethodCommand, replaced=_REPLACED)
 @reading_options
 @option("-m --method", "Name of a method with a fairness dial.", default=options.DEFAULT_METHOD)
 @option(
@@ -64,11 +52,7 @@ class _DialCommand(MethodCommand):
 @option("--restarts", "Number of seeds for each value.", type=whole(1), default=1)
 @option("--jobs", "Number of processes; -1 for all cores.", type=int, default=1)
 @option("--select", "Rule that recommends a point.  [default: product]", type=click.Choice(list(_REASONS)))
-@option(
-    "--at-least",
-    "Recommend the most cohesive clusters that are at least this fair.",
-    type=options.SHARE,
-)
+@option("--at-least", "Recommend the most cohesive clusters that are at least this fair.", type=options.SHARE)
 @option(
     "--max-quality-loss",
     "Recommend the fairest clusters that lose at most this fraction of Q.",
@@ -86,10 +70,7 @@ class _DialCommand(MethodCommand):
 @option("--report", "Also write report.html, which explains the curve, into the folder.")
 @options.AS_JSON
 @option("-q --quiet", "No progress bar and no table.")
-@click.pass_context
-def command(
-    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
-) -> None:
+def command(edges: str, method: str, **settings: Any) -> None:
     """Find out what fairness costs, and recommend a point.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
@@ -103,19 +84,12 @@ def command(
     from equigraph.analysis.tradeoff import tradeoff_curve
     from equigraph.analysis.tradeoff.contents import CURVE_FILES, KIND, contents_of, place_of
 
-    rule = _rule(settings, ctx)
-    values = _values(method, settings["fairness_values"], settings["points"], ctx)
-    if settings["report"] and settings["output"] is None:
-        raise click.UsageError("--report needs a folder for the page: give -o DIR.", ctx)
-    parameters = options.method_parameters(method, ctx, generic)
-    for name in _REPLACED:
-        if name in parameters:
-            raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
-    options.check_n_clusters(ctx, method, parameters)
-    parameters |= method_rules(method, settings, ctx)
-    run = Run(ctx, settings)
-    with run.output([*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]):
-        graph = read_source(edges, settings)
+    rule = _rule(settings)
+    values = _values(method, settings["fairness_values"], settings["points"])
+    parameters = options.method_parameters(method, settings)
+    run = Run(settings)
+    with run.output((*CURVE_FILES, *_PICTURES)):
+        graph = run.read(edges)
         with run.callbacks() as callbacks:
             curve = tradeoff_curve(
                 graph,
@@ -127,7 +101,7 @@ def command(
                 n_jobs=settings["jobs"],
                 callbacks=callbacks,
             )
-        curve = replace(curve, source={**run.source(edges, graph), "attribute": graph.attribute})
+        curve = replace(curve, source={**run.source(), "attribute": graph.attribute})
         try:
             point = curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule)
         except InfeasibleError as error:
@@ -144,7 +118,6 @@ def command(
         )
 
     def show() -> None:
-        line(describe_graph(graph, edges))
         print_curve(curve, point, graph)
         line()
         line(recommended["sentence"])
@@ -156,43 +129,42 @@ def command(
     run.finish(kept, "curve and the labels", lambda: {**curve.summary(), "recommended": recommended}, show)
 
 
-def _rule(settings: Settings, ctx: click.Context) -> Settings:
+def _rule(settings: Settings) -> Settings:
     """Return the one rule that was given, with its value."""
     flags = {"select": "rule", "at_least": "at_least", "max_quality_loss": "max_quality_loss"}
     given = {rule: settings[flag] for flag, rule in flags.items() if settings[flag] is not None}
     if len(given) > 1:
         raise click.UsageError(
-            "Give one of --select, --at-least and --max-quality-loss: each recommends one point.", ctx
+            "Give one of --select, --at-least and --max-quality-loss: each recommends one point."
         )
     return given or {"rule": "product"}
 
 
-def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float] | None:
+def _values(method: str, text: str | None, points: int | None) -> list[float] | None:
     """Return the values of the dial that were given, None where there are none."""
     from equigraph._utils.parameters import Real
 
     dial = constraints_of(method).get("fairness")
     if dial is None:
         known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
-        raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.", ctx)
+        raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.")
     if text is None:
         if not (isinstance(dial, Real) and dial.high == 1):
             raise click.UsageError(
-                f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100.", ctx
+                f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100."
             )
         return None
     if points is not None:
-        raise click.UsageError("Give --fairness-values or --points, not both.", ctx)
+        raise click.UsageError("Give --fairness-values or --points, not both.")
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise click.UsageError(
-            f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1.", ctx
+            f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1."
         ) from None
 
 
 def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
-    write_left_out(folder, graph, settings)
     try:
         for kind in ("twin", "front"):
             curve.plot(kind, select=point).save(folder / f"{kind}.png")

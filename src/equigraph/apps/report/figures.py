@@ -17,7 +17,6 @@ from scipy import sparse
 from equigraph._utils.text import shown
 from equigraph.apps.report.findings import Findings
 from equigraph.exceptions import require
-from equigraph.graph.groups import Groups
 from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
 from equigraph.plotting.graph import MAX_NAMED_NODES
@@ -34,7 +33,7 @@ _DROPPED = (f"{_SVG}metadata", f"{_SVG}style")  # the page has a rule for the la
 # Pictures are drawn small, so that their letters are large enough on a phone.
 _ENLARGED = 1.25
 _HALO = "halo"
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
 
 
 def as_text(texts: Iterable[Any]) -> None:
@@ -55,13 +54,24 @@ def inline_svg(figure: Any, name: str, label: str) -> Markup:
         # The browser has fonts for all letters, whatever matplotlib has.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, metadata={"Date": None})
+    used = {one or other for one, other in _REFERENCES.findall(buffer.getvalue())}
     root = ElementTree.fromstring(buffer.getvalue())
-    used = {match for node in root.iter() for match in _references(node)}
     for node in root.iter():
         for child in [child for child in node if child.tag in _DROPPED]:
             node.remove(child)
         node.tag = node.tag.removeprefix(_SVG)
-        node.attrib = _attributes(node.attrib, used, name)
+        given, node.attrib = node.attrib, {}
+        for key, value in given.items():
+            if key == "id" and value == _HALO:
+                node.set("class", value)
+            elif key == _LINK:
+                node.set(
+                    "href", value.replace("#", f"#{name}-") if value[0] == "#" else "".join(value.split())
+                )
+            elif key != "id":
+                node.set(key, " ".join(value.split()).replace("url(#", f"url(#{name}-"))
+            elif value in used:
+                node.set(key, f"{name}-{value}")
         for place in ("text", "tail"):
             if not (getattr(node, place) or "").strip():
                 setattr(node, place, None)
@@ -74,29 +84,6 @@ def inline_svg(figure: Any, name: str, label: str) -> Markup:
         "style": f"max-width: {width:.0f}px",
     }
     return Markup(ElementTree.tostring(root, encoding="unicode"))
-
-
-def _references(node: ElementTree.Element) -> list[str]:
-    """Return the ids that an element refers to."""
-    found = [match for value in node.attrib.values() for match in _REFERENCE.findall(value)]
-    link = node.attrib.get(_LINK, "")
-    return [*found, link[1:]] if link.startswith("#") else found
-
-
-def _attributes(given: dict[str, str], used: set[str], name: str) -> dict[str, str]:
-    """Return the attributes of an element, with ids of its own and only where something refers to them."""
-    kept = {}
-    for key, value in given.items():
-        if key == "id":
-            if value == _HALO:
-                kept["class"] = _HALO
-            elif value in used:
-                kept["id"] = f"{name}-{value}"
-        elif key == _LINK:
-            kept["href"] = f"#{name}-{value[1:]}" if value.startswith("#") else "".join(value.split())
-        else:
-            kept[key] = _REFERENCE.sub(rf"url(#{name}-\1)", " ".join(value.split()))
-    return kept
 
 
 def marker_icon(marker: str, color: str) -> Markup:
@@ -187,26 +174,20 @@ def cluster_graph_figure(findings: Findings) -> dict[str, Any]:
 
 def _graph_legends(findings: Findings) -> list[dict[str, Any]]:
     used = np.flatnonzero(findings.sizes)
-    clusters = [
+    entries = [
         (marker_icon("o", hex_color(color)), f"{cluster} ({findings.sizes[cluster]:,})")
         for cluster, color in zip(used.tolist(), cluster_colors(used.size), strict=True)
     ]
-    legends = [_legend("Colour: cluster", clusters, MAX_CLUSTERS)]
-    if findings.groups is not None:
-        title = f"Shape: {findings.attribute or 'group'}"
-        legends.append(_legend(title, _shapes(findings.groups), MAX_GROUPS))
-    return legends
-
-
-def _shapes(groups: Groups) -> list[tuple[Markup, str]]:
-    named = zip(group_markers(groups.n_groups), groups.names.tolist(), groups.sizes.tolist(), strict=True)
-    shapes = [
-        (marker_icon(marker, "#ffffff"), f"{shown(name, 24)} ({size:,})") for marker, name, size in named
-    ]
+    legends = [{"title": "Colour: cluster", "entries": entries, "most": MAX_CLUSTERS}]
+    groups = findings.groups
+    if groups is None:
+        return legends
+    named = [f"{shown(name, 24)} ({size:,})" for name, size in zip(groups.names, groups.sizes, strict=True)]
+    shapes = [*group_markers(groups.n_groups)]
     if groups.n_ungrouped:
-        shapes.append((marker_icon(UNGROUPED_MARKER, "#ffffff"), f"no group ({groups.n_ungrouped:,})"))
-    return shapes
-
-
-def _legend(title: str, entries: list[tuple[Markup, str]], most: int) -> dict[str, Any]:
-    return {"title": title, "entries": entries[:most], "n_more": max(len(entries) - most, 0)}
+        shapes, named = [*shapes, UNGROUPED_MARKER], [*named, f"no group ({groups.n_ungrouped:,})"]
+    entries = [(marker_icon(one, "#ffffff"), name) for one, name in zip(shapes, named, strict=True)]
+    return [
+        *legends,
+        {"title": f"Shape: {findings.attribute or 'group'}", "entries": entries, "most": MAX_GROUPS},
+    ]

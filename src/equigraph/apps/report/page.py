@@ -16,6 +16,7 @@ from equigraph._utils.parameters import Real
 from equigraph._utils.records import parameters_of
 from equigraph._utils.templates import render
 from equigraph._utils.text import count
+from equigraph.analysis.pricing import RulePrices
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import figures, wording
 from equigraph.apps.report.figures import hex_color
@@ -32,7 +33,6 @@ _MAX_MOVED, _MAX_MOVES = 30, 12  # names of a row, and rows, of the table of mov
 # Members are listed all, unless there are too many for anybody to read.
 _MANY_NODES, _MAX_OF_MANY = 2000, 20
 _MAX_SIZES = 12  # sizes of clusters that a row of the curve lists
-_MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
 _HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}
 
 
@@ -70,15 +70,10 @@ def make_page(findings: Findings) -> str:
         subject=subject,
         source=source,
         status=status,
-        measure=wording.NAMES.get(measure, measure),
+        measure=measure,
         words=wording,
         count=count,
-        percent=percent,
         repr=repr,
-        headline=wording.headline(findings),
-        fairness=wording.fairness_sentence(findings),
-        cohesion=wording.cohesion_sentence(findings),
-        caution=wording.status_sentence(status),
         tiles=_tiles(findings, measure),
         method=method_of(subject.method),
         dial_ends=_dial_ends(findings),
@@ -149,60 +144,20 @@ def _dial_ends(findings: Findings) -> bool | None:
 
 
 def _composition(what: Composition, attribute: str | None) -> dict[str, Any]:
-    """Return the bars and the numbers of an attribute."""
+    """Return the groups of an attribute in each cluster and, last, in all nodes."""
     shown = what.capped()
-    lined = len(shown.groups) <= MAX_LINED_GROUPS
-    borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum() if lined else []
-    bars = [
-        _bar(f"Cluster {cluster}", counts, int(rest), shown, borders)
-        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
-    ]
-    whole = _bar("All", shown.totals, shown.n_ungrouped, shown, ())
-    ungrouped = ["no group"] if shown.n_ungrouped else []
+    clusters = zip(shown.clusters, shown.counts.tolist(), shown.ungrouped.tolist(), strict=True)
     return {
         "attribute": attribute,
         "shown": shown,
-        "lined": lined,
         "ungrouped": bool(what.ungrouped.any()),
-        "colors": [hex_color(color) for color in group_colors(len(shown.groups))],
-        "whole": whole,
-        "clusters": bars,
-        "heads": ["cluster", "nodes", *shown.groups, *ungrouped],
+        "colors": [(hex_color(color), text_color(color)) for color in group_colors(len(shown.groups))],
+        "borders": (np.cumsum(shown.totals)[:-1] / shown.totals.sum()).tolist(),
+        "lined": len(shown.groups) <= MAX_LINED_GROUPS,
         "rows": [
-            [
-                row["label"],
-                f"{row['size'] + row['n_ungrouped']:,}",
-                *row["parts"],
-                *(f"{row['n_ungrouped']:,}" for _ in ungrouped),
-            ]
-            for row in (*bars, whole)
+            *((f"Cluster {cluster}", counts, rest) for cluster, counts, rest in clusters),
+            ("All", shown.totals.tolist(), shown.n_ungrouped),
         ],
-    }
-
-
-def _bar(
-    label: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Composition, borders: Any
-) -> dict[str, Any]:
-    """Return the groups of one cluster, or of all nodes: as a bar, and as numbers."""
-    size = int(counts.sum())
-    parts = [
-        {
-            "group": group,
-            "count": part,
-            "share": percent(part / max(size, 1)),
-            "width": f"{100 * part / max(size, 1):.3f}",
-            "color": hex_color(color),
-            "ink": text_color(color),
-            "is_wide": part / max(size, 1) >= _MIN_WRITTEN,
-        }
-        for group, part, color in zip(shown.groups, counts.tolist(), group_colors(counts.size), strict=True)
-    ]
-    return {
-        "label": label,
-        "size": size,
-        "n_ungrouped": n_ungrouped,
-        "parts": parts,
-        "borders": [f"{100 * border:.3f}" for border in borders],
     }
 
 
@@ -225,22 +180,10 @@ def _people(findings: Findings, nodes: NDArray[np.intp], most: int) -> dict[str,
     return {"names": [names[i] for i in nodes[:most].tolist()], "n_more": max(nodes.size - most, 0)}
 
 
-def _prices(findings: Findings) -> dict[str, Any] | None:
-    """Return what each rule costs, and the longest bar; None where that was not asked for."""
-    from equigraph.analysis.pricing import RulePrices
-
+def _prices(findings: Findings) -> RulePrices | None:
+    """Return what each rule costs; None where that was not asked for."""
     rules = getattr(findings.subject, "rules", None) or {}
-    if "prices" not in rules:
-        return None
-    prices = RulePrices.from_dict(rules["prices"])
-    most = max((row.cost for row in prices.rows[1:]), default=0.0)
-    widths = [f"{100 * row.cost / most if most > 0 else 0.0:.3f}" for row in prices.rows[1:]]
-    table = []
-    for row in prices.rows:
-        cost = row.cost_in_words if row is not prices.rows[0] else ""
-        scores = map(number, (row.objective, row.Q, row.notion))
-        table.append([row.rule, *scores, percent(row.links), cost])
-    return {"measure": prices.measure, "rows": prices.rows, "widths": widths, "table": table}
+    return RulePrices.from_dict(rules["prices"]) if "prices" in rules else None
 
 
 def _tradeoff(findings: Findings) -> dict[str, Any] | None:
@@ -266,7 +209,7 @@ def _points(findings: Findings) -> dict[str, Any]:
         sizes = " ".join(map(str, one.sizes[:_MAX_SIZES].tolist()))
         if one.sizes.size > _MAX_SIZES:
             sizes += f" and {one.sizes.size - _MAX_SIZES:,} more"
-        rows.append([f"{one.fairness:.3g}", *(number(one.scores[name]) for name in names), sizes])
+        rows.append([f"{one.fairness:.3g}", *(one.scores[name] for name in names), sizes])
     heads = ["dial", *(_HEADS.get(name, name) for name in names), "sizes"]
     return {"heads": heads, "rows": rows, "mark": next(i for i, one in enumerate(shown) if one is point)}
 
@@ -306,14 +249,14 @@ def _has_mean_interaction(findings: Findings) -> bool:
     return bool(abs(gap).max() <= 1e-6 * abs(findings.interaction).max())
 
 
-def _scores(findings: Findings) -> list[list[str]]:
+def _scores(findings: Findings) -> list[list[Any]]:
     """Return all scores, beside those of the baseline, with what they mean."""
     compared = findings.baseline
     columns: list[dict[str, Any]] = [{"within": findings.within(findings.labels), **findings.scores}]
     if compared is not None:
         columns.append({"within": findings.within(compared.labels), **compared.scores})
     return [
-        [wording.NAMES[name], *(number(values.get(name)) for values in columns), meaning]
+        [wording.NAMES[name], *(values.get(name) for values in columns), meaning]
         for name, meaning in wording.MEANINGS.items()
         if columns[0].get(name) is not None
     ]

@@ -30,14 +30,6 @@ MEANINGS = {"within": _WITHIN, **{score.name: score.meaning for score in _LISTED
 NAMES = {"within": "links inside clusters", **{score.name: score.words for score in _LISTED}}
 
 
-_ENDINGS = {
-    "max_iter": "The method used all its iterations before its result had settled: more may give other clusters.",
-    "stopped": "The method was stopped before its end: these are the best clusters that it had until then.",
-    "diverged": "The method failed numerically (it diverged): these are the clusters of its last sound state, and they "
-    "should not be relied on.",
-}
-
-
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * share:.0f}{NO_BREAK}%"
@@ -48,11 +40,6 @@ def number(value: Any) -> str:
     if value is None or value != value:
         return "\N{EN DASH}"
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
-
-
-def status_sentence(status: str | None) -> str:
-    """Say what a reader must know of a fit that did not end as it should; nothing of one that did."""
-    return _ENDINGS.get(status or "", "")
 
 
 class Gap(NamedTuple):
@@ -145,7 +132,13 @@ def remarks(findings: Findings) -> list[str]:
         if groups.n_ungrouped:
             sentences.append(f"{head}{ungrouped_sentence(groups.n_ungrouped)}")
         sentences += [f"{head}{sentence}" for sentence in small_groups_sentence(findings, groups)]
-    sentences += means_sentences(findings)
+    for name in findings.attributes or ():
+        gap, in_sd = (findings.scores.get(score_name(one, name)) for one in ("mean_gap", "mean_gap_sd"))
+        if gap is not None:
+            sentences.append(
+                f"The means of {name} differ by at most {gap:.3g} between clusters, which is {in_sd:.2f} standard "
+                "deviations."
+            )
     small = small_clusters(findings.sizes, findings.parameters)
     if small.size:
         words = small_words(findings.sizes, small)
@@ -153,17 +146,6 @@ def remarks(findings: Findings) -> list[str]:
             f"{words[0].upper()}{words[1:]}, which nobody asked for: size_bounds of FairPartition avoid it."
         )
     return sentences
-
-
-def means_sentences(findings: Findings) -> list[str]:
-    """Say how far the means of numbers that went into bins lie apart."""
-    gaps = {name: findings.scores.get(score_name("mean_gap", name)) for name in findings.attributes or ()}
-    return [
-        f"The means of {name} differ by at most {gap:.3g} between clusters, which is "
-        f"{findings.scores[score_name('mean_gap_sd', name)]:.2f} standard deviations."
-        for name, gap in gaps.items()
-        if gap is not None
-    ]
 
 
 def small_groups_sentence(findings: Findings, groups: Groups) -> list[str]:
@@ -198,34 +180,3 @@ def cohesion_sentence(findings: Findings) -> str:
         return f"{start}, as many as {findings.baseline.phrase}."
     kind = "fewer" if points < 0 else "more"
     return f"{start}, {count(abs(points), 'point')} {kind} than {findings.baseline.phrase}."
-
-
-def tradeoff_sentence(findings: Findings) -> str:
-    """Say what the chosen point gains and loses against the lowest dial, and whether better ones were found."""
-    assert findings.curve is not None
-    assert findings.point is not None
-    measure, first = findings.curve.measure, findings.curve.points[0]
-    here, start = findings.point.scores, first.scores
-    if findings.point is first:
-        return f"The chosen point is the lowest of the dial, {first.fairness:g}."
-    return (
-        f"From dial {first.fairness:g} to {_where(findings)}, {NAMES.get(measure, measure)} goes from "
-        f"{start[measure]:.3f} to {here[measure]:.3f} and modularity Q from {start['Q']:.3f} to {here['Q']:.3f}."
-        f"{_better(findings, measure)}"
-    )
-
-
-def _where(findings: Findings) -> str:
-    return "these clusters" if findings.dial is None else f"{findings.dial:.3g}"
-
-
-def _better(findings: Findings, measure: str) -> str:
-    """Say that the curve has clusters that dominate these, where it has."""
-    if findings.better is None or findings.point is None:
-        return ""
-    better, here = findings.better.scores, findings.point.scores
-    return (
-        f" Along the dial clusters were found that are at least as good by both measures and better by one: Q "
-        f"{better['Q']:.4f} (here {here['Q']:.4f}) and {measure} {better[measure]:.4f} (here {here[measure]:.4f}). "
-        "`equigraph tradeoff`, or a higher effort, can give you those."
-    )
