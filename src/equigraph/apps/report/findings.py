@@ -22,7 +22,7 @@ from equigraph.analysis.tradeoff.selection import passing_weights
 from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
-from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups import Groups
 from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.methods import METHODS, Method
@@ -39,6 +39,10 @@ MAX_ALIGNED = 2000  # clusters; the assignment holds a dense table of them
 # A whole curve is computed up to this size, and this time of the fit; above, the dial at 0 only.
 _CHEAP_SIZE, _CHEAP_SECONDS = 50_000, 20.0
 _GRID = tuple(i / 10 for i in range(11))
+_NO_GRAPH = (
+    "The graph was not at hand, so its drawing, the share of links inside clusters and the comparison without "
+    "fairness, where there is no curve, are left out."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,33 +85,22 @@ class Findings:
         return np.bincount(self.labels, minlength=self.n_clusters)
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Parameters of the method."""
-        return self.subject.parameters
-
-    @property
     def is_curve(self) -> bool:
         """Whether the page is about a whole curve."""
         return isinstance(self.subject, TradeoffCurve)
 
-    @property
-    def attributes(self) -> Attributes | None:
-        """All attributes of the nodes."""
-        return self.subject.attributes
-
-    @property
-    def n_attributes(self) -> int:
-        """Number of attributes."""
-        return 0 if self.attributes is None else len(self.attributes)
-
     def compositions(self) -> list[tuple[str | None, Groups, Composition]]:
         """Return each attribute with its groups, and these in each cluster that has a node; nothing without groups."""
-        if self.attributes is None:
+        attributes = self.subject.attributes
+        if attributes is None:
             return []
-        several = self.n_attributes > 1
         return [
-            (name if several else self.attribute, groups, composition(self.labels, sensitive_features=groups))
-            for name, groups in self.attributes.groups.items()
+            (
+                name if attributes.are_several else self.attribute,
+                groups,
+                composition(self.labels, sensitive_features=groups),
+            )
+            for name, groups in attributes.groups.items()
         ]
 
     def within(self, labels: NDArray) -> float | None:
@@ -121,8 +114,8 @@ def of_result(
     result: ClusteringResult, graph: Any, baseline: ClusteringResult | ArrayLike | bool | Baseline
 ) -> Findings:
     """Return the findings about a clustering."""
-    left_out: list[str] = []
-    known = _checked_graph(graph, result, result.attribute, left_out)
+    left_out = [] if graph is not None else [_NO_GRAPH]
+    known = None if graph is None else clustered_graph(graph, result, result.attribute)
     groups = result.groups
     if groups is None:
         left_out.append("The nodes have no groups, so nothing is said about fairness.")
@@ -157,7 +150,7 @@ def of_result(
 
 def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
     """Return the findings about a curve and one of its points."""
-    left_out: list[str] = []
+    left_out = [] if graph is not None else [_NO_GRAPH]
     # A wrong name is refused by select itself.
     point: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
     if not any(one is point for one in curve.candidates()):
@@ -165,7 +158,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
             "The selected point is not one of the curve: expected one of its points, or a rule."
         )
     attribute = curve.attribute
-    known = _checked_graph(graph, curve, attribute, left_out)
+    known = None if graph is None else clustered_graph(graph, curve, attribute)
     n_clusters = int(point.sizes.size)
     first = curve.points[0]
     compared = None
@@ -191,19 +184,6 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         curve=curve,
         point=point,
     )
-
-
-def _checked_graph(
-    graph: Any, subject: ClusteringResult | TradeoffCurve, attribute: str | None, left_out: list[str]
-) -> Graph | None:
-    """Return the graph if it is the one of the subject; raise if it is another."""
-    if graph is None:
-        left_out.append(
-            "The graph was not at hand, so its drawing, the share of links inside clusters and the comparison "
-            "without fairness, where there is no curve, are left out."
-        )
-        return None
-    return clustered_graph(graph, subject, attribute)
 
 
 def _given_baseline(
@@ -249,21 +229,17 @@ def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str
     Returns fields of the findings: the baseline, the curve with the result as a point of it, and what dominates it.
     There are none, and a sentence is in `left_out`, where there is nothing to compare with.
     """
-    reason = None
-    model = None
     # Clusters that were to be at least so fair stand at no value of the dial.
-    bound = result.parameters.get("at_least")
+    bound, reason = result.parameters.get("at_least"), ""
     if "fairness" not in result.parameters:
         reason = f"{result.method} has no fairness dial"
     elif float(result.parameters["fairness"]) == 0 and bound is None:
         reason = "the fairness dial is at 0"
     elif result.groups is None or result.groups.n_groups < 2:
         reason = "there is only one group"
-    else:
-        model = _made_again(result)
-        if model is None:
-            reason = f"{result.method} cannot be made again from the parameters in the record"
+    model = None if reason else _made_again(result)
     if model is None:
+        reason = reason or f"{result.method} cannot be made again from the parameters in the record"
         left_out.append(f"There is no comparison without fairness: {reason}.")
         return {}
     dial = float(result.parameters["fairness"])
@@ -318,13 +294,9 @@ def _made_again(result: ClusteringResult) -> Any:
     parameters = {
         name: tuple(value) if isinstance(value, list) else value for name, value in result.parameters.items()
     }
-    if "random_state" in parameters:
-        parameters["random_state"] = result.seed
-    if "at_least" in parameters:
-        parameters["at_least"] = None
-    if "execution" in parameters:
-        # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
-        parameters["execution"] = None
+    # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
+    others = {"random_state": result.seed, "at_least": None, "execution": None}
+    parameters |= {name: value for name, value in others.items() if name in parameters}
     # Objects are recorded by their repr, which is no value of theirs.
     constraints = estimator._parameters
     if not all(

@@ -79,8 +79,7 @@ def make_page(findings: Findings) -> str:
         dial_ends=_dial_ends(findings),
         max_groups=MAX_GROUPS,
         max_clusters=MAX_CLUSTERS,
-        max_drawn=figures.MAX_DRAWN_NODES,
-        max_numbered=figures.MAX_NUMBERED_NODES,
+        figures=figures,
         compositions=[_composition(what, name) for name, _, what in findings.compositions()],
         members=_members(findings),
         rules=getattr(subject, "rules", None),
@@ -121,9 +120,11 @@ def _tiles(findings: Findings, measure: str) -> list[tuple[str, str, str]]:
         was = None if compared is None else findings.within(compared.labels)
         tiles.append(tile("links inside clusters", share, was, percent))
     shown = {name: wording.NAMES.get(name, name) for name in ("Q", measure)}
-    if findings.n_attributes > 1:
+    if len(findings.subject.attributes or ()) > 1:
         shown[measure] = f"mean of {shown[measure]}"
-        shown |= {score_name(measure, name): f"{measure} of {name}" for name in findings.attributes or ()}
+        shown |= {
+            score_name(measure, name): f"{measure} of {name}" for name in findings.subject.attributes or ()
+        }
     for name, words in shown.items():
         if name in findings.scores:
             was = None if compared is None else compared.scores.get(name)

@@ -126,20 +126,20 @@ def mirror_sentence(what: Composition, attribute: str | None) -> str:
 def remarks(findings: Findings) -> list[str]:
     """Return what else is to be known about groups and sizes, in sentences: often nothing."""
     sentences = []
-    several = findings.n_attributes > 1
+    several = len(findings.subject.attributes or ()) > 1
     for attribute, groups, _ in findings.compositions():
         head = f"{attribute}: " if several else ""
         if groups.n_ungrouped:
             sentences.append(f"{head}{ungrouped_sentence(groups.n_ungrouped)}")
         sentences += [f"{head}{sentence}" for sentence in small_groups_sentence(findings, groups)]
-    for name in findings.attributes or ():
+    for name in findings.subject.attributes or ():
         gap, in_sd = (findings.scores.get(score_name(one, name)) for one in ("mean_gap", "mean_gap_sd"))
         if gap is not None:
             sentences.append(
                 f"The means of {name} differ by at most {gap:.3g} between clusters, which is {in_sd:.2f} standard "
                 "deviations."
             )
-    small = small_clusters(findings.sizes, findings.parameters)
+    small = small_clusters(findings.sizes, findings.subject.parameters)
     if small.size:
         words = small_words(findings.sizes, small)
         sentences.append(
