@@ -20,9 +20,7 @@ from equigraph.graph.edges import Ends, Weight, graph_from_rows
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
 from equigraph.graph.limits import check_rows
-from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
 from equigraph.graph.tables import parquet_rows
-from equigraph.graph.text_files import is_matrix_file, read_attributed, read_edges, read_matrix
 
 _ALONE = ("parquet", "graphml", "gml", "mtx", "npz", "mat")
 SUFFIXES = {
@@ -84,6 +82,8 @@ def read_file(
     check_file(path)
     kind = file_format(path, format)
     if kind in ("delimited", "edges", "matrix", "xlsx"):
+        from equigraph.graph.text_files import is_matrix_file, read_attributed, read_edges, read_matrix
+
         if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
             delimiter = "\t"
         if kind in ("delimited", "edges") and header is None and delimiter is None and ends is None:
@@ -103,6 +103,8 @@ def read_file(
         _check_no_ends(ends, path, kind)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
+    from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
+
     readers: dict[str, Callable[[Path], Any]] = {
         "parquet": partial(_read_edge_parquet, weight=weight, ends=ends, **options),
         "graphml": read_graphml,

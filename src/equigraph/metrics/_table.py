@@ -16,7 +16,6 @@ from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.adapters import labels_of_communities
-from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
 from equigraph.graph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
 from equigraph.graph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
@@ -195,6 +194,8 @@ class Nodes:
         """
         if isinstance(sensitive_features, (Attributes, Groups)):
             return encode_attributes(sensitive_features, n_nodes=self.graph.n_nodes, attribute=attribute)
+        from equigraph.graph.features import attributes_in_order, named_feature
+
         features = named_feature(self.source, self.graph, sensitive_features)
         # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
         order_known = self.graph.positional or isinstance(self.source, Graph)

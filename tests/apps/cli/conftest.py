@@ -16,6 +16,12 @@ def run():
 
 
 @pytest.fixture(scope="session")
+def source(files):
+    """Return the arguments that read the classroom from its files."""
+    return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+
+
+@pytest.fixture(scope="session")
 def files(tmp_path_factory):
     """Return a folder with friends.csv and people.csv of the classroom."""
     folder = tmp_path_factory.mktemp("classroom")

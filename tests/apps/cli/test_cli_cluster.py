@@ -8,13 +8,9 @@ from equigraph.results.contents import RESULT_FILES
 from tests.tables import rows_of
 
 
-def classroom_args(files):
-    return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
-
-
-def test_files_in_files_out(run, files, tmp_path):
+def test_files_in_files_out(run, source, files, tmp_path):
     out = tmp_path / "deep" / "out"
-    answer = run("cluster", *classroom_args(files), "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
+    answer = run("cluster", *source, "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
     assert answer.exit_code == 0, answer.stderr
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
     rows = rows_of(out / "labels.csv")
@@ -32,8 +28,8 @@ def test_files_in_files_out(run, files, tmp_path):
     assert np.loadtxt(out / "interaction.csv", delimiter=",").shape == (3, 3)
 
 
-def test_summary_says_scores_sizes_and_where(run, files, tmp_path):
-    answer = run("cluster", *classroom_args(files), "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
+def test_summary_says_scores_sizes_and_where(run, source, tmp_path):
+    answer = run("cluster", *source, "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
     assert "30 nodes, 73 edges; gender: 15 boy, 15 girl" in answer.stdout
     assert "modularity: edges within clusters" in answer.stdout
     assert "normalised balance" in answer.stdout
@@ -95,20 +91,6 @@ def test_reading_options(run, tmp_path):
     assert answer.exit_code == 0, answer.stderr
 
 
-def test_plot_draws_pictures(run, tmp_path):
-    pytest.importorskip("matplotlib")
-    answer = run(
-        "cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", tmp_path / "out", "--plot", "--quiet"
-    )
-    assert answer.exit_code == 0, answer.stderr
-    assert answer.stdout == ""
-    assert {file.name for file in (tmp_path / "out").glob("*.png")} == {
-        "graph.png",
-        "interaction.png",
-        "composition.png",
-    }
-
-
 def test_columns_named_by_a_number(run, tmp_path):
     edges = tmp_path / "edges.csv"
     edges.write_text("source,target\na,b\nb,c\nc,d\n", encoding="utf-8")
@@ -120,10 +102,13 @@ def test_columns_named_by_a_number(run, tmp_path):
     assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 0).stdout
 
 
-def test_as_many_clusters_as_come_out(run, tmp_path):
+def test_pictures_of_as_many_clusters_as_come_out(run, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "out"
-    answer = run("cluster", "dataset:classroom", "-m", "fair-louvain", "-k", "none", "--plot", "-o", out)
+    answer = run(
+        "cluster", "dataset:classroom", "-m", "fair-louvain", "-k", "none", "--plot", "-q", "-o", out
+    )
     assert answer.exit_code == 0, answer.stderr
-    assert (out / "interaction.png").exists()
+    assert answer.stdout == ""
+    assert {file.stem for file in out.glob("*.png")} == {"graph", "interaction", "composition"}
     assert (out / "interaction.csv").read_text().startswith("cluster,other,interaction")

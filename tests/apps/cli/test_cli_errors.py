@@ -45,7 +45,7 @@ ROOM = "dataset:classroom"
         (["tradeoff", ROOM, "-m", "fair-louvain", "-P", "fairness=0.5"], "tradeoff turns the dial itself"),
         (["tradeoff", ROOM, "-P", "at_least=0.9"], "give --at-least"),
         (["tradeoff", ROOM, "-k", "3", "--points", "5", "--fairness-values", "0,1"], "not both"),
-        (["tradeoff", ROOM, "-k", "3", "--fairness-values", "0,much"], "is no list of numbers"),
+        (["tradeoff", ROOM, "-k", "3", "--fairness-values", "0,much"], "could not convert"),
         (["tradeoff", ROOM, "-k", "3", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
         (["tradeoff", ROOM, "-k", "3", "--report"], "--report needs a folder"),
         (["cluster", ROOM, "-k", "3", "--report"], "--report needs a folder"),
@@ -74,6 +74,9 @@ ROOM = "dataset:classroom"
         (["reproduce", "tabel1"], "did you mean 'table1'?"),
         (["explore", "nowhere.xlsx"], "cannot be read"),
         (["refine", ROOM, "x", "-k", "1"], "1 is not in the range"),
+        (["refine", ROOM, "x", "--at-least", "0.9", "--fairness", "0.5"], "not both"),
+        (["cluster", ROOM, "-k", "3", "--at-least", "0.9", "--fairness", "0.5"], "not both"),
+        (["refine", ROOM, "x", "--size-min", "9", "--size-max", "8"], "--size-min 9 is above --size-max 8"),
         (["compare", ROOM, "-k", "3", "--fairness", "dfnmf=1", "--fairness", "dfnmf=0"], "twice for dfnmf"),
     ],
 )

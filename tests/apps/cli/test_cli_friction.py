@@ -1,5 +1,6 @@
 """Options given twice, endings, outputs, signals and hints on the command line."""
 
+import importlib
 import json
 import os
 import signal
@@ -11,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import equigraph as eg
-from equigraph.apps.cli.app import app
 from equigraph.apps.cli.output import Stop
 from tests.tables import rows_of
 
@@ -24,11 +24,7 @@ ENDLESS = ["-k", "3", "-m", "nmtf", "--max-iter", "1000000000", "--tol", "0"]
     ("args", "status", "sentence"),
     [
         (["-m", "nmtf"], "converged", None),
-        (
-            ["-m", "nmtf", "--max-iter", 3],
-            "max_iter",
-            "used all its iterations before its result had settled",
-        ),
+        (["-m", "nmtf", "--max-iter", 3], "max_iter", "used all its iterations"),
         (DIVERGING.split(), "diverged", "should not be relied on"),
         ([*ENDLESS[2:], "--time-limit", 0.01], "stopped", "was stopped before its end"),
         (["-m", "sc"], None, None),
@@ -65,11 +61,7 @@ def test_results_of_other_runs_need_force(run, tmp_path):
     assert run(*first).exit_code == 0
     assert run(*first, "-q").exit_code == 0  # the same run again
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    for other in (
-        ["cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out],
-        ["tradeoff", ROOM, "-m", "fair-louvain", "-k", 3, "-o", out],
-        ["demo", "-o", out],
-    ):
+    for other in (["cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out], ["demo", "-o", out]):
         answer = run(*other)
         assert answer.exit_code == 2
         assert "holds the result of another run (`equigraph cluster dataset:classroom -m" in answer.stderr
@@ -77,14 +69,6 @@ def test_results_of_other_runs_need_force(run, tmp_path):
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert run("cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out, "--force").exit_code == 0
     assert eg.ClusteringResult.load(out).n_clusters == 4
-
-
-def wait_for(condition, process):
-    end = time.monotonic() + 60
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
@@ -108,7 +92,9 @@ def test_a_signal_keeps_the_best_so_far_and_says_so(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for((tmp_path / "started").exists, process)
+    while not (tmp_path / "started").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM, stderr
@@ -193,23 +179,10 @@ def test_unmatched_names_are_listed_beside_the_labels(run, tmp_path):
     assert not (out / "dropped.csv").exists()
 
 
-def test_labels_as_parquet(run, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    out = tmp_path / "out"
-    answer = run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", out, "--parquet")
-    assert answer.exit_code == 0, answer.stderr
-    table = parquet.read_table(out / "labels.parquet").to_pydict()
-    assert table["cluster"] == eg.ClusteringResult.load(out).labels.tolist()
-    assert table["node"] == eg.datasets.make_classroom().node_names.tolist()
-
-
 def test_cite(run):
     answer = run("cite")
-    assert answer.exit_code == 0
     assert answer.stdout == eg.cite()
-    assert "@inproceedings{" in answer.stdout
     assert "10.1007/978-981-97-2242-6_23" in answer.stdout
-    assert "@software{equigraph" in answer.stdout
     assert f"version = {{{eg.__version__}}}" in answer.stdout
 
 
@@ -217,6 +190,11 @@ def test_dir_shows_public_names_only():
     assert dir(eg) == sorted(eg.__all__)
     assert [name for name in dir(eg) if name.startswith("_")] == ["__version__"]
     assert all(getattr(eg, name) is not None for name in dir(eg))
+    for package in (eg.metrics, importlib.import_module("equigraph.graph")):
+        assert dir(package) == sorted(package.__all__)
+        assert all(getattr(package, name) is not None for name in dir(package))
+        assert not hasattr(package, "nonsense")
+    assert eg.metrics.notions.NORMALIZED.name
 
 
 def test_terminal_escapes_in_names_are_shown_not_obeyed(run, tmp_path):
@@ -234,17 +212,10 @@ def test_terminal_escapes_in_names_are_shown_not_obeyed(run, tmp_path):
     assert "x\\x1b]0;owned\\x07\\u202e" in run("cluster", *args, "-m", "random", "-k", 2).stdout
 
 
-def test_every_command_has_a_help_that_names_it(run):
-    for name in app.list_commands(None):
-        assert run(name, "--help").stdout.startswith(f"Usage: app {name}")
-
-
 def test_a_package_that_is_missing_is_told_before_anything_is_read(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     answer = run("cluster", "nowhere.csv", "-k", 3, "--plot", "-o", tmp_path / "out")
     assert answer.exit_code == 1
-    assert answer.stderr.endswith(
-        " needs matplotlib, which is not installed: pip install 'equigraph[plot]'.\n"
-    )
-    assert len(answer.stderr.splitlines()) == 1
+    assert answer.stderr.count("\n") == 1
+    assert "pip install 'equigraph[plot]'" in answer.stderr
     assert list(tmp_path.iterdir()) == []

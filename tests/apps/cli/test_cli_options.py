@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
-from equigraph.apps.cli.options import flags_of, parameter_options, parse_value, reachable
+from equigraph.apps.cli.options import parameter_options, parse_value
 from equigraph.apps.cli.sources import reading_options
 from equigraph.methods import METHODS
 
@@ -31,22 +31,6 @@ def test_no_flag_is_taken_twice(method):
     for option in parameter_options(method):
         taken += [*option.opts, *option.secondary_opts]
     assert len(taken) == len(set(taken))
-
-
-@pytest.mark.parametrize("method", CORE, ids=lambda method: method.name)
-def test_help_of_a_method_lists_its_own_options(run, method):
-    answer = run("cluster", "--method", method.name, "--help")
-    assert answer.exit_code == 0
-    own = answer.stdout.split(f"Parameters of {method.name}:")[1].split("Reading the graph:")[0]
-    for name, constraint in method.load()._parameters.items():
-        if reachable(name, constraint):
-            assert flags_of(name)[-1] in own
-    assert "No description" not in own
-
-
-def test_methods_lists_all(run):
-    answer = run("methods")
-    assert all(name in answer.stdout for name in METHODS)
 
 
 @pytest.mark.parametrize(

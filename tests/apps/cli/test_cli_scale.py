@@ -134,6 +134,8 @@ def test_named_edges_and_labels_as_parquet(run, graph, folder):
     assert loaded.node_names.tolist() == found["node"]
     np.testing.assert_array_equal(loaded.sensitive_features, graph.sensitive_features)
     # Written once more as csv, the folder holds one kind of labels only.
-    answer = run("cluster", folder / "named", *groups, *settings, "--force")
-    assert answer.exit_code == 0, answer.stderr
-    assert not (folder / "out" / "labels.parquet").exists()
+    for further, there in (([], False), (["--parquet"], True)):
+        answer = run("cluster", folder / "named", *groups, *settings, "--force", *further)
+        assert answer.exit_code == 0, answer.stderr
+        assert (folder / "out" / "labels.csv").exists()
+        assert (folder / "out" / "labels.parquet").exists() == there

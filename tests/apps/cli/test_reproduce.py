@@ -33,9 +33,10 @@ def test_run_and_run_again(run, tiny, tmp_path):
     assert (folder / "tiny" / "sums.md").read_bytes() == before
 
 
-def test_quick_and_seed_reach_the_cells(run, tiny, tmp_path):
-    assert run("reproduce", "tiny", "--quick", "--seed", 4, "-o", tmp_path / "out").exit_code == 0
-    cells = sorted((tmp_path / "out" / "cells").iterdir())
+def test_a_quick_run_has_fewer_cells_the_seed_and_a_folder_of_its_own(run, tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("reproduce", "tiny", "--quick", "--seed", 4, "-q").exit_code == 0
+    cells = sorted((tmp_path / "reproduction-quick" / "cells").iterdir())
     assert [cell.name for cell in cells] == ["tiny.0.json", "tiny.1.json"]
     assert '"seed": 4' in cells[0].read_text(encoding="utf-8")
 
@@ -89,10 +90,3 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     assert process.returncode == 1
     assert "the same command goes on from there" in stderr
     assert stderr.splitlines()[-1] == "Stopped."
-
-
-def test_default_folder_of_a_quick_run_is_another(run, tiny, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert run("reproduce", "tiny", "--quick", "-q").exit_code == 0
-    assert run("reproduce", "tiny", "-q").exit_code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["reproduction", "reproduction-quick"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ def command(folder: str, edited: str | None, **settings: Any) -> None:
 
     if settings["output"] is not None and not settings["repair"]:
         raise click.UsageError("-o needs --repair: there is nothing new to write without it.")
-    with warnings_as_notes():
+    with warnings_as_notes(), redirect_stdout(StringIO()) if settings["quiet"] else nullcontext():
         kind = read_stored(folder, []).manifest["kind"]
         broken = (_check_classes if kind == KIND else _check_labels)(Path(folder), edited, settings)
     click.get_current_context().exit(BROKEN if broken else 0)
@@ -66,7 +68,6 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
     path = Path(edited) if edited is not None else folder / LISTS[0]
     after = before.with_labels(read_class_lists(path, before.roster, encoding=settings["encoding"]))
     by_hand = before
-    quiet = settings["quiet"]
     if settings["people"] is not None:
         with speaking(settings["language"]):
             roster = read_roster(settings["people"], **sheet_settings(settings), wishes=before.roster.wishes)
@@ -76,22 +77,18 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
         by_hand = after.with_labels(
             [was.get(name, now) for name, now in zip(roster.people, after.labels.tolist(), strict=True)]
         )
-        if not quiet:
-            _tell_people(before, after)
+        _tell_people(before, after)
     repaired = after.repaired(by_hand, max_moves=settings["max_moves"]) if settings["repair"] else None
-    if not quiet:
-        _tell_classes(before, after, repaired, path)
+    _tell_classes(before, after, repaired, path)
     if repaired is None:
         return bool(after.broken)
-    if not quiet:
-        _tell_repair(after, repaired)
+    _tell_repair(after, repaired)
     if settings["output"] is not None:
         language = settings["language"]
         title = words(language)["title"]
         save_division(repaired, settings["output"], title=title, force=settings["force"], language=language)
-        if not quiet:
-            line(f"Wrote {', '.join(LISTS)} to {settings['output']}.")
-    elif not quiet:
+        line(f"Wrote {', '.join(LISTS)} to {settings['output']}.")
+    elif not settings["quiet"]:
         note("nothing was written; -o DIR writes the lists.")
     return bool(repaired.broken)
 
@@ -184,14 +181,11 @@ def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
     now = evaluate(graph, codes)
     rules = stored_result["parameters"].get("rules")
     broken = Rules.from_dict(rules).check(graph, labels) if rules else []
-    if not settings["quiet"]:
-        before = stored_result["scores"]
-        rows = [
-            (name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))
-        ]
-        table(("", "when it was made", "now"), rows, left=("",))
-        line()
-        line(f"{path}: {count(int(codes.max()) + 1, 'cluster')}.")
-        for sentence in broken:
-            line(sentence)
+    before = stored_result["scores"]
+    rows = [(name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))]
+    table(("", "when it was made", "now"), rows, left=("",))
+    line()
+    line(f"{path}: {count(int(codes.max()) + 1, 'cluster')}.")
+    for sentence in broken:
+        line(sentence)
     return bool(broken)

@@ -11,20 +11,8 @@ import click
 
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import (
-    NODE_SETS,
-    SIZES,
-    Command,
-    Read,
-    Settings,
-    assignments,
-    option,
-    rules_of,
-    together,
-    whole,
-)
+from equigraph.apps.cli.options import Command, Read, Settings, assignments, option, together, weighed, whole
 from equigraph.apps.cli.output import Run
-from equigraph.apps.cli.sources import weighed
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
@@ -89,7 +77,7 @@ def sheet_settings(settings: Settings) -> Settings:
 @option("-k --n-classes", "Number of classes.", type=whole(2), required=True)
 @option(options.OUTPUT, "Folder for the lists; a new one is made.")
 @option("--names 5a,5b,...", "Names of the classes.", type=options.NAMES)
-@option("--sizes 25,27", "Least and most people in a class.  [default: equal]", type=SIZES)
+@option("--sizes 25,27", "Least and most people in a class.  [default: equal]", type=options.SIZES)
 @option("--friends", "How many of those they wished for everybody has in class.", type=whole(0), default=1)
 @option(
     "--attribute COLUMN[:WEIGHT]",
@@ -101,8 +89,8 @@ def sheet_settings(settings: Settings) -> Settings:
 @option(
     "--evenness", "How evenly, from 0 (wishes only) to 1 (evenness only).", type=options.SHARE, default=0.98
 )
-@option("--together 'Ada,Ben'", "People who share a class; may be repeated.", **NODE_SETS)
-@option("--apart 'Cem,Dora'", "People who do not; may be repeated.", **NODE_SETS)
+@option("--together 'Ada,Ben'", "People who share a class; may be repeated.", **options.NODE_SETS)
+@option("--apart 'Cem,Dora'", "People who do not; may be repeated.", **options.NODE_SETS)
 @option("--rules FILE", "Further rules, in a .json or .toml file.", "rules_file")
 @option("--alternatives", "How many divisions to make.", type=whole(1), default=1)
 @sheet_options
@@ -193,7 +181,7 @@ def _divide(sheet: str, run: Run) -> Any:
             settings["n_classes"],
             names=_class_names(roster, settings),
             attributes=attributes,
-            rules=rules_of(settings, "together", "apart") or Rules(),
+            rules=options.rules_of(settings, "together", "apart") or Rules(),
             random_state=settings["seed"],
             callbacks=callbacks,
             **{name: settings[name] for name in ("sizes", "friends", "evenness", "alternatives", "effort")},

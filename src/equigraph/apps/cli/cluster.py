@@ -11,15 +11,7 @@ import click
 
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import note
-from equigraph.apps.cli.options import (
-    MethodCommand,
-    Settings,
-    constraints_of,
-    option,
-    rule_option,
-    rule_options,
-    whole,
-)
+from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
 from equigraph.apps.cli.output import PAGE, Run, output_options
 from equigraph.apps.cli.sources import open_source, reading_options
 from equigraph.apps.cli.summary import print_result
@@ -45,8 +37,8 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 )
 @option("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")
 @option("--report", "Also write report.html, which explains the clusters, into the folder.")
-@rule_options
-@rule_option("--price", "Also find out what the clusters would be without each rule in turn.")
+@options.rule_options
+@options.rule_option("--price", "Also find out what the clusters would be without each rule in turn.")
 @option(
     "--workers N",
     "Share the work among so many Dask workers, started on this machine for the run.",

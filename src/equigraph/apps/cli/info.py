@@ -95,28 +95,21 @@ def _datasets() -> list[dict[str, Any]]:
     from equigraph.datasets import list_datasets, make_classroom
     from equigraph.graph.groups import encode_groups
 
+    def row(name: str, title: str, n_nodes: int, n_edges: int, of: Any, groups: Any, n_bytes: int) -> Any:
+        sizes = ", ".join(f"{size} {group}" for group, size in groups)
+        edges = {"nodes": n_nodes, "edges": n_edges, "attribute": of, "groups": sizes}
+        return {"name": name, "title": title, **edges, "MB": f"{n_bytes / 1e6:.2f}"}
+
     room = make_classroom()
     groups = encode_groups(room.sensitive_features)
     title = "A class of students, generated (always here)"
     sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
-    rows: list[tuple[Any, ...]] = [
-        (EMBEDDED, title, groups.n_nodes, room.adjacency.nnz // 2, room.attribute, sizes, 0)
-    ]
-    rows += [
-        (info.name, info.title, info.n_nodes, info.n_edges, info.attribute, info.groups, info.n_bytes)
-        for info in list_datasets()
-    ]
     return [
-        {
-            "name": name,
-            "title": title,
-            "nodes": n_nodes,
-            "edges": n_edges,
-            "attribute": attribute,
-            "groups": ", ".join(f"{size} {group}" for group, size in sizes),
-            "MB": f"{n_bytes / 1e6:.2f}",
-        }
-        for name, title, n_nodes, n_edges, attribute, sizes, n_bytes in rows
+        row(EMBEDDED, title, groups.n_nodes, room.adjacency.nnz // 2, room.attribute, sizes, 0),
+        *(
+            row(info.name, info.title, info.n_nodes, info.n_edges, info.attribute, info.groups, info.n_bytes)
+            for info in list_datasets()
+        ),
     ]
 
 

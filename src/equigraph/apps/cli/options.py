@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import Any, cast
@@ -155,6 +156,24 @@ def assignments(
 def names_in(text: str) -> list[str]:
     """Return the names in a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def weighed(text: str) -> tuple[str, float | None]:
+    """Return an attribute and its weight; a colon before what is no number belongs to the name.
+
+    >>> weighed("gender"), weighed("needs:2"), weighed("a:b")
+    (('gender', None), ('needs', 2.0), ('a:b', None))
+    """
+    name, _, weight = text.rpartition(":")
+    try:
+        number = float(weight)
+    except ValueError:
+        name = ""
+    if not name:
+        return text, None
+    if not math.isfinite(number) or number < 0:
+        raise ValueError(f"{text} has the weight {weight}: expected a number of at least 0.")
+    return name, number
 
 
 def several_names(text: str) -> list[str]:
@@ -448,21 +467,15 @@ class MethodCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the method, then parse with its options."""
-        method = get_method(self._method_name(args))
+        parser = self.make_parser(ctx)
+        parser.ignore_unknown_options = True
+        method = get_method(parser.parse_args(list(args))[0].get("method", DEFAULT_METHOD))
         ctx.meta["equigraph.options"] = parameter_options(method)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             self._explain(error, method.name)
             raise
-
-    def _method_name(self, args: list[str]) -> str:
-        for i, argument in enumerate(args):
-            if argument in ("--method", "-m") and i + 1 < len(args):
-                return args[i + 1]
-            if argument.startswith("--method="):
-                return argument.removeprefix("--method=")
-        return DEFAULT_METHOD
 
     def _explain(self, error: click.NoSuchOption, method: str) -> None:
         """Replace click's message where the option belongs to another method."""

@@ -19,8 +19,6 @@ from equigraph._utils.callbacks import Progress, _Shared
 from equigraph._utils.text import count
 from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.apps.cli.options import Settings, option, together
-from equigraph.apps.cli.sources import READING_NAMES, read_source
-from equigraph.apps.cli.summary import describe_graph
 from equigraph.exceptions import ParameterError, require
 
 if TYPE_CHECKING:
@@ -94,6 +92,8 @@ class Run:
 
     def read(self, edges: str) -> Any:
         """Read the graph of the command."""
+        from equigraph.apps.cli.sources import read_source
+
         self.edges, self.graph = edges, read_source(edges, self.settings)
         return self.graph
 
@@ -102,6 +102,8 @@ class Run:
 
         That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
         """
+        from equigraph.apps.cli.sources import READING_NAMES
+
         options = {name: click.get_current_context().params.get(name) for name in READING_NAMES}
         dropped = getattr(self.graph, "dropped", None)
         return {
@@ -185,6 +187,8 @@ class Run:
         if self.settings["as_json"]:
             line(json.dumps(summary(), indent=2))
         elif not self.settings["quiet"]:
+            from equigraph.apps.cli.summary import describe_graph
+
             line(describe_graph(self.graph, self.edges))
             show()
             if self.files:

@@ -11,15 +11,7 @@ import click
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import (
-    Command,
-    Settings,
-    option,
-    rule_option,
-    rule_options,
-    rule_parameters,
-    whole,
-)
+from equigraph.apps.cli.options import Command, Settings, option, whole
 from equigraph.apps.cli.output import Run, output_options
 from equigraph.apps.cli.sources import reading_options
 from equigraph.apps.cli.summary import group_counts, print_clusters, sizes_by_group
@@ -55,9 +47,9 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
     options.OUTPUT, "Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json."
 )
 @output_options
-@rule_options
-@rule_option("--max-moves", "How many nodes may change their cluster.", type=whole(0))
-@rule_option(
+@options.rule_options
+@options.rule_option("--max-moves", "How many nodes may change their cluster.", type=whole(0))
+@options.rule_option(
     "--stay",
     "What each of these costs, in units of the objective, such as 0.001.",
     type=click.FloatRange(min=0),
@@ -162,7 +154,7 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     parameters = {
         **{name: settings[name] for name in ("n_clusters", "fairness", "at_least", "notion", "effort")},
         "size_bounds": "auto" if bounds == (None, None) else bounds,
-        **rule_parameters(settings),
+        **options.rule_parameters(settings),
     }
     few = {"max_moves": settings["max_moves"], "stay": settings["stay"]}
     start = time.perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 import click
 
 from equigraph._utils.text import did_you_mean
-from equigraph.apps.cli.options import Read, Settings, assignments, is_given, option, together, whole
+from equigraph.apps.cli.options import Read, Settings, assignments, is_given, option, together, weighed, whole
 from equigraph.exceptions import DatasetError, GroupsError, ParameterError
 
 PREFIX = "dataset:"
@@ -31,24 +30,6 @@ def column_of(name: str) -> str | int:
 def _weight_of(name: str) -> str | int | bool:
     """Return the column of the weights, False for none of them."""
     return False if name == "none" else column_of(name)
-
-
-def weighed(text: str) -> tuple[str, float | None]:
-    """Return an attribute and its weight; a colon before what is no number belongs to the name.
-
-    >>> weighed("gender"), weighed("needs:2"), weighed("a:b")
-    (('gender', None), ('needs', 2.0), ('a:b', None))
-    """
-    name, _, weight = text.rpartition(":")
-    try:
-        number = float(weight)
-    except ValueError:
-        name = ""
-    if not name:
-        return text, None
-    if not math.isfinite(number) or number < 0:
-        raise ValueError(f"{text} has the weight {weight}: expected a number of at least 0.")
-    return name, number
 
 
 def _joined(text: str) -> list[str]:
@@ -286,28 +267,25 @@ def read_again(source: Any, settings: Settings) -> tuple[Any, str | None]:
     given = {name for name in ("edges", *READING_NAMES) if is_given(name)}
     options = {name: settings.pop(name) for name in READING_NAMES}
     options |= {name: value for name, value in recorded.get("options", {}).items() if name not in given}
-    edges = settings.pop("edges")
-    if edges is None:
-        if recorded.get("edges") is None:
-            return None, "The folder does not tell where the graph was read from: --graph EDGES does."
-        edges = _found(recorded["edges"], recorded)
     if options["groups"] is not None and "groups" not in given:
         options["groups"] = _found(options["groups"], recorded)
-    if "edges" in given:
+    edges = settings.pop("edges")
+    if edges is not None:
         return read_source(edges, options), None
-    if edges.startswith(PREFIX):
-        try:
-            return read_source(edges, options), None
-        except DatasetError as error:
-            return None, str(error)
+    if recorded.get("edges") is None:
+        return None, "The folder does not tell where the graph was read from: --graph EDGES does."
+    edges = _found(recorded["edges"], recorded)
     if Path(edges).is_dir():
         reason = f"{edges} is a folder of edges on disk: --graph EDGES tells of a file with the same graph."
         return None, reason
-    for file in filter(None, (edges, options["groups"])):
-        if not Path(file).exists():
+    for file in (edges, options["groups"]):
+        if file is not None and not file.startswith(PREFIX) and not Path(file).exists():
             told = "which the graph was read from, is not there any more: --graph EDGES tells where it is."
             return None, f"{file}, {told}"
-    return read_source(edges, options), None
+    try:
+        return read_source(edges, options), None
+    except DatasetError as error:
+        return None, str(error)
 
 
 def _found(name: str, recorded: Settings) -> str:

@@ -9,7 +9,15 @@ import click
 
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, rule_options, whole
+from equigraph.apps.cli.options import (
+    MethodCommand,
+    Read,
+    Settings,
+    constraints_of,
+    option,
+    rule_options,
+    whole,
+)
 from equigraph.apps.cli.output import PAGE, Run, output_options
 from equigraph.apps.cli.sources import reading_options
 from equigraph.apps.cli.summary import print_attributes, print_remarks
@@ -38,6 +46,7 @@ _REASONS = {
 @option(
     "--fairness-values A,B,C",
     "Values of the dial, ascending, one row each; needed where the dial has no upper end.",
+    type=Read(lambda text: [float(part) for part in text.split(",")]),
 )
 @option(
     "--points",
@@ -85,7 +94,8 @@ def command(edges: str, method: str, **settings: Any) -> None:
     from equigraph.analysis.tradeoff.contents import CURVE_FILES, KIND, contents_of, place_of
 
     rule = _rule(settings)
-    values = _values(method, settings["fairness_values"], settings["points"])
+    values = settings["fairness_values"]
+    _check_values(method, values, settings["points"])
     parameters = options.method_parameters(method, settings)
     run = Run(settings)
     with run.output((*CURVE_FILES, *_PICTURES)):
@@ -140,28 +150,20 @@ def _rule(settings: Settings) -> Settings:
     return given or {"rule": "product"}
 
 
-def _values(method: str, text: str | None, points: int | None) -> list[float] | None:
-    """Return the values of the dial that were given, None where there are none."""
+def _check_values(method: str, values: list[float] | None, points: int | None) -> None:
+    """Refuse a method without a dial, and a dial whose values nobody can guess."""
     from equigraph._utils.parameters import Real
 
     dial = constraints_of(method).get("fairness")
     if dial is None:
         known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
         raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.")
-    if text is None:
-        if not (isinstance(dial, Real) and dial.high == 1):
-            raise click.UsageError(
-                f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100."
-            )
-        return None
-    if points is not None:
-        raise click.UsageError("Give --fairness-values or --points, not both.")
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
+    if values is None and not (isinstance(dial, Real) and dial.high == 1):
         raise click.UsageError(
-            f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1."
-        ) from None
+            f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100."
+        )
+    if values is not None and points is not None:
+        raise click.UsageError("Give --fairness-values or --points, not both.")
 
 
 def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
