@@ -68,18 +68,3 @@ def test_a_folder_holds_all_attributes_and_its_page_too(run, sheets, tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "NB of gender" in page
     assert "The means of age differ" in page
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--attribute", "gender", "--attribute", "gender:2"], "--attribute gender is given twice"),
-        (["--attribute", "needs:-1"], "has the weight -1"),
-        (["--attribute", "gender", "--bins", "age"], "is not NAME=NUMBER"),
-        (["--intersect", "gender"], "names no two attributes"),
-    ],
-)
-def test_what_is_wrong_is_told_in_a_sentence(run, sheets, options, words):
-    done = run("cluster", *sheets, "-k", "2", *options)
-    assert done.exit_code == 2
-    assert words in done.stderr

@@ -9,12 +9,7 @@ pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")
-def pages(
-    room,
-    result,
-    curve,
-    tmp_path_factory,
-):
+def pages(room, result, curve, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     paths = {name: folder / f"{name}.html" for name in ("clustering", "curve", "many", "large")}
     result.report(paths["clustering"], graph=room)

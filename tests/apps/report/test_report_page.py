@@ -54,15 +54,7 @@ def test_headline_and_lead_are_the_scores_in_words(page, room, result):
     assert words(page.query("h1")[0]) == f"3 clusters of {sizes.min()} to {sizes.max()}"
     lead = words(page.query(".lead")[0])
     assert result.scores["NB"] == 1
-    shares = [
-        np.mean(np.asarray(result.sensitive_features)[result.labels == one] == "boy") for one in range(3)
-    ]
-    widest = int(np.argmax(np.abs(np.array(shares) - 0.5)))
-    group, share = ("boy", shares[widest]) if shares[widest] > 0.5 else ("girl", 1 - shares[widest])
-    assert (
-        "Every cluster is as close to the population by gender as whole nodes allow; the widest gap is in cluster "
-        f"{widest}, where {100 * share:.0f} % are {group}, against 50 % of all."
-    ) in lead
+    assert "Every cluster is as close to the population by gender as whole nodes allow" in lead
     assert f"{100 * share_within(room, result.labels):.0f} % of the links stay inside a cluster" in lead
     assert "without fairness" in lead
 
@@ -90,18 +82,18 @@ def test_composition_is_that_of_the_labels(page, result):
     groups = np.asarray(result.sensitive_features)
     for cluster, row in enumerate(rows[:-1]):
         inside = groups[result.labels == cluster]
-        expected = [
+        boys, girls = (
             f"{(inside == one).sum()} {100 * (inside == one).mean():.0f} %" for one in ("boy", "girl")
-        ]
-        assert row == [f"Cluster {cluster}", str(inside.size), *expected]
+        )
+        assert row == [f"Cluster {cluster}", str(inside.size), boys, girls]
     assert rows[-1] == ["All", "30", "15 50 %", "15 50 %"]
     bars = page.query(".bar")
     assert len(bars) == 4
     for bar in bars:
-        widths = [
-            float(re.search(r"width: ([\d.]+)%", part.attrs["style"])[1]) for part in bar.query(".part")
-        ]
-        assert sum(widths) == pytest.approx(100, abs=0.01)
+        styles = [part.attrs["style"] for part in bar.query(".part")]
+        assert sum(float(re.search(r"width: ([\d.]+)%", one)[1]) for one in styles) == pytest.approx(
+            100, abs=0.01
+        )
 
 
 def test_every_node_is_listed_in_its_cluster(page, result):
@@ -143,10 +135,8 @@ def test_the_page_tells_how_to_make_it_again(page, result):
 
 
 def test_structure_headings_language_and_captions(page):
-    (html,) = page.query("html")
-    assert html.attrs["lang"] == "en"
+    assert page.query("html")[0].attrs["lang"] == "en"
     assert words(page.query("title")[0])
-    assert page.query('meta[name="viewport"]')
     levels = [int(node.name[1]) for node in page.query("h1, h2, h3, h4")]
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -223,35 +213,21 @@ def test_nasty_names_are_text_and_many_are_capped(n, k, n_groups, parse, tmp_pat
 
 
 def test_names_that_are_no_markup_can_be_drawn(parse, tmp_path):
-    names = np.array(
-        ["$a", "b$\\frac$", "_c", "\x00\x1b", "中文", "two\nlines", "😀", "\ud800", "￿"], dtype=object
-    )
+    drawn = ["$a", "b$\\frac$", "_c", "中文", "😀"]
+    names = np.array([*drawn, "\x00\x1b", "two\nlines", "\ud800", "￿"], dtype=object)
     adjacency = np.ones((9, 9)) - np.eye(9)
     groups = np.array(["_x", "$y$", "\x07"] * 3)
     graph = Graph(adjacency, names, groups, "$z")
     as_result(graph, np.arange(9) // 3).report(tmp_path / "r.html", graph=graph)
     text = words(parse(tmp_path / "r.html").root)
-    for name in (
-        "$a",
-        "b$\\frac$",
-        "_c",
-        "中文",
-        "two lines",
-        "😀",
-        "_x",
-        "$y$",
-        "\N{REPLACEMENT CHARACTER}",
-    ):
-        assert name in text
+    assert all(name in text for name in (*drawn, "two lines", "_x", "$y$", "\N{REPLACEMENT CHARACTER}"))
 
 
 def test_without_the_graph_the_page_says_what_is_left_out(result, parse, tmp_path):
     left_out = write_report(result, tmp_path / "r.html")
     page = parse(tmp_path / "r.html")
-    titles = [words(one) for one in page.query("h2")]
-    assert "The graph" not in titles
-    assert "What fairness costs" not in titles
-    assert "Scores" in titles
+    titles = {words(one) for one in page.query("h2")}
+    assert titles & {"The graph", "What fairness costs", "Scores"} == {"Scores"}
     assert any("The graph was not at hand" in sentence for sentence in left_out)
     listed = [words(one) for one in page.query("section:last-of-type li")]
     assert listed[-len(left_out) :] == left_out
@@ -262,7 +238,6 @@ def test_without_the_graph_the_page_says_what_is_left_out(result, parse, tmp_pat
     [
         ("scalable-fair-sc", {}, "ScalableFairSC has no fairness dial"),
         ("fair-partition", {"fairness": 0.0}, "the fairness dial is at 0"),
-        ("nmtf", {}, "NMTF has no fairness dial"),
     ],
 )
 def test_no_comparison_without_a_dial(room, parse, tmp_path, method, parameters, reason):
@@ -273,15 +248,31 @@ def test_no_comparison_without_a_dial(room, parse, tmp_path, method, parameters,
     assert cells(parse(tmp_path / "r.html"), "Scores")[0] == ["score", "value", "what it means"]
 
 
-def test_fairness_that_was_asked_for_stands_at_no_dial(room, parse, tmp_path):
-    one = eg.cluster(room, n_clusters=3, at_least=0.9, effort=0.1, random_state=0)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("asked", "fact", "told"),
+    [
+        (
+            {"at_least": 0.9, "effort": 0.1},
+            "Fairness asked for",
+            "at least 0.9, and as cohesive as that allows",
+        ),
+        (
+            {"method": "ifair-nmtf", "fairness": 20.0},
+            "Fairness dial",
+            "20, a weight on the method's own scale",
+        ),
+    ],
+)
+def test_other_ways_to_ask_for_fairness_are_compared_with_none(room, parse, tmp_path, asked, fact, told):
+    one = eg.cluster(room, n_clusters=3, random_state=0, **asked)
     one.report(tmp_path / "r.html", graph=room)
     page = parse(tmp_path / "r.html")
-    told = facts(page)
-    assert told["Fairness asked for"] == "at least 0.9, and as cohesive as that allows"
-    assert "Fairness dial" not in told
-    assert "The ring is this clustering." in words(page.query("body")[0])
-    plain = eg.cluster(room, n_clusters=3, fairness=0.0, effort=0.1, random_state=0)
+    assert facts(page)[fact].startswith(told)
+    assert ("Fairness dial" in facts(page)) == ("fairness" in asked)
+    assert ("The ring is this clustering." in words(page.query("body")[0])) == ("at_least" in asked)
+    asked = {name: value for name, value in asked.items() if name != "at_least"}
+    plain = eg.cluster(room, n_clusters=3, random_state=0, **{**asked, "fairness": 0.0})
     scores = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
     assert scores["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
 
@@ -294,17 +285,6 @@ def test_a_penalty_object_cannot_be_made_again(room, tmp_path):
     one = eg.cluster(room, method="fair-nmtf", n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
     (sentence,) = write_report(one, tmp_path / "r.html", graph=room)
     assert "cannot be made again" in sentence
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_dial_without_an_end_is_compared_with_its_zero(room, parse, tmp_path):
-    one = eg.cluster(room, method="ifair-nmtf", n_clusters=3, fairness=20.0, random_state=0)
-    one.report(tmp_path / "r.html", graph=room)
-    page = parse(tmp_path / "r.html")
-    plain = eg.cluster(room, method="ifair-nmtf", n_clusters=3, fairness=0.0, random_state=0)
-    told = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
-    assert told["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
-    assert "a weight on the method's own scale" in facts(page)["Fairness dial"]
 
 
 def test_no_groups_no_fairness(room, parse, tmp_path):
@@ -355,9 +335,8 @@ def test_a_point_of_the_front_has_its_row(room, parse, tmp_path):
     curve.report(tmp_path / "r.html", graph=room, select=point)
     page = parse(tmp_path / "r.html")
     _, *rows = cells(page, "All points of the curve")
-    assert [row[1] for row in rows] == [
-        f"{one.scores['NB']:.3f}" for one in (curve.points[0], point, curve.points[1])
-    ]
+    three = (curve.points[0], point, curve.points[1])
+    assert [row[1] for row in rows] == [f"{one.scores['NB']:.3f}" for one in three]
     (chosen,) = [one for one in page.query("tr.chosen") if len(one.query("td")) > 4]
     assert words(chosen.query("td")[0]) == f"{point.scores['NB']:.3f}"
     assert facts(page)["In Python"] == (

@@ -10,6 +10,7 @@ import pytest
 import equigraph as eg
 from equigraph.apps.report import wording
 from equigraph.apps.report.findings import aligned, of_result
+from equigraph.apps.report.page import make_page
 from equigraph.graph import Graph
 from equigraph.metrics import composition
 from tests.apps.report.conftest import as_result, make_large
@@ -106,10 +107,12 @@ def test_links_inside_by_weight_and_against_a_baseline():
     graph = Graph(weights, None, np.array(list("abab")), "g")
     findings = of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, np.array([0, 1, 0, 0]))
     assert findings.within(findings.labels) == pytest.approx(7 / 8)
-    sentence = wording.cohesion_sentence(findings).replace("\N{NO-BREAK SPACE}", " ")
-    assert sentence == "88 % of the link weight stays inside a cluster, 25 points more than in the baseline."
+    sentence = "88 % of the link weight stays inside a cluster, 25 points more than in the baseline."
+    assert sentence in make_page(findings).replace("\N{NO-BREAK SPACE}", " ")
     graph = Graph(np.zeros((4, 4)), None, np.array(list("abab")), "g")
-    assert wording.cohesion_sentence(of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, False)) == ""
+    assert "inside a cluster" not in make_page(
+        of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, False)
+    )
 
 
 def test_too_many_clusters_are_not_aligned():

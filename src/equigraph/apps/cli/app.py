@@ -13,6 +13,7 @@ import click
 
 from equigraph._utils.text import did_you_mean
 from equigraph._utils.version import __version__
+from equigraph.apps.cli.options import Command
 from equigraph.exceptions import EquigraphError, InputError, visible
 
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `output.Stop`.
@@ -28,6 +29,8 @@ _COMMANDS = (
 
 class Commands(click.Group):
     """Commands by name; an unknown name is an error that suggests the one it resembles."""
+
+    command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

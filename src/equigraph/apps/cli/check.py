@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph._utils.text import count, listed
 from equigraph.apps.cli import options
 from equigraph.apps.cli.classes import LANGUAGE, print_classes, sheet_options, sheet_settings
@@ -58,19 +59,19 @@ def command(folder: str, edited: str | None, **settings: Any) -> None:
 
 def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check class lists; return whether a rule is broken."""
-    from equigraph.apps.classes import load_division, read_class_lists
     from equigraph.apps.classes.messages import speaking, words
     from equigraph.apps.classes.persistence import LISTS, save_division
-    from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.classes.update import with_people
 
-    before = load_division(folder)
+    before = eg.classes.load_division(folder)
     path = Path(edited) if edited is not None else folder / LISTS[0]
-    after = before.with_labels(read_class_lists(path, before.roster, encoding=settings["encoding"]))
+    after = before.with_labels(eg.read_class_lists(path, before.roster, encoding=settings["encoding"]))
     by_hand = before
     if settings["people"] is not None:
         with speaking(settings["language"]):
-            roster = read_roster(settings["people"], **sheet_settings(settings), wishes=before.roster.wishes)
+            roster = eg.read_roster(
+                settings["people"], **sheet_settings(settings), wishes=before.roster.wishes
+            )
         bins = {name: number for name, number in before.roster.bins.items() if name in roster.attributes}
         after = with_people(after, replace(roster, bins=bins))
         was = dict(zip(before.roster.people, before.labels.tolist(), strict=True))
@@ -106,7 +107,6 @@ def _tell_people(before: Any, after: Any) -> None:
 
 
 def _tell_classes(before: Any, after: Any, repaired: Any, path: Path) -> None:
-    from equigraph.apps.classes import what_got_worse
 
     same_people = before.roster.people == after.roster.people
     moved = before.moved(after) if same_people else ()
@@ -127,7 +127,11 @@ def _tell_classes(before: Any, after: Any, repaired: Any, path: Path) -> None:
     ]
     table(("", "before", "after the edit", "after the repair")[: 1 + len(shown)], rows, left=("",))
     line()
-    worse = what_got_worse(before, after) if same_people else [f"Not kept: {text}" for text in after.broken]
+    worse = (
+        eg.classes.what_got_worse(before, after)
+        if same_people
+        else [f"Not kept: {text}" for text in after.broken]
+    )
     for sentence in worse:
         line(sentence)
     old = [text for text in after.broken if text in before.broken] if same_people else []
@@ -157,10 +161,8 @@ def _tell_repair(after: Any, repaired: Any) -> None:
 def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
     from equigraph.graph.groups.encode import unique_values
-    from equigraph.metrics import evaluate
     from equigraph.results.contents import RESULT, ResultEntries
     from equigraph.results.persistence import read_stored
-    from equigraph.rules import Rules
 
     if settings["repair"]:
         raise click.UsageError(
@@ -178,9 +180,9 @@ def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
     path = Path(edited) if edited is not None else folder / "labels.csv"
     labels = read_labels(path, graph)
     _, codes = unique_values(labels)
-    now = evaluate(graph, codes)
+    now = eg.metrics.evaluate(graph, codes)
     rules = stored_result["parameters"].get("rules")
-    broken = Rules.from_dict(rules).check(graph, labels) if rules else []
+    broken = eg.Rules.from_dict(rules).check(graph, labels) if rules else []
     before = stored_result["scores"]
     rows = [(name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))]
     table(("", "when it was made", "now"), rows, left=("",))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, table
@@ -40,8 +41,14 @@ _REPLACED = {
 @options.GENERIC
 @option("--from", "Least number of clusters.", "least", type=whole(2), default=2)
 @option("--to", "Largest number of clusters.", "most", type=whole(2), default=10)
-@option("--seeds", "Fits to the graph for each number.", type=whole(2), default=3)
-@option("--removals", "Fits to copies without some links, for each number.", type=whole(0), default=4)
+@option("--seeds", "Fits to the graph for each number.", "n_seeds", type=whole(2), default=3)
+@option(
+    "--removals",
+    "Fits to copies without some links, for each number.",
+    "n_removals",
+    type=whole(0),
+    default=4,
+)
 @option(
     "--removed",
     "Part of the links that a copy lacks.",
@@ -64,8 +71,6 @@ def command(edges: str, method: str, **settings: Any) -> None:
     For every number, the method is fitted with several seeds and to copies of the graph that lack some links.
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.
     """
-    from equigraph.analysis.choosing import stability
-
     parameters = options.method_parameters(method, settings)
     if settings["least"] > settings["most"]:
         raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.")
@@ -80,15 +85,13 @@ def command(edges: str, method: str, **settings: Any) -> None:
         if graph.attributes is None and "fairness" in estimator._parameters:
             parameters.setdefault("fairness", 0.0)
         with run.callbacks() as callbacks:
-            found = stability(
+            found = eg.stability(
                 graph,
                 range(settings["least"], settings["most"] + 1),
                 estimator=estimator(**parameters),
-                n_seeds=settings["seeds"],
-                n_removals=settings["removals"],
-                removed=settings["removed"],
                 random_state=settings["seed"],
                 callbacks=callbacks,
+                **{name: settings[name] for name in ("n_seeds", "n_removals", "removed")},
             )
         run.write(KIND, dict, lambda folder: _write(folder, found, settings["raw"]))
     kept = f"the table has {count(len(found.rows), 'number')} of clusters"

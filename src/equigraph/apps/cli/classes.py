@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command, Read, Settings, assignments, option, together, weighed, whole
@@ -152,15 +153,12 @@ def command(sheet: str, **settings: Any) -> None:
 
 
 def _divide(sheet: str, run: Run) -> Any:
-    from equigraph.apps.classes import divide
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.messages import speaking
-    from equigraph.apps.classes.roster import read_roster
-    from equigraph.rules import Rules
 
     settings = run.settings
     with speaking(settings["language"]):
-        roster = read_roster(
+        roster = eg.read_roster(
             sheet,
             **sheet_settings(settings),
             encoding=settings["encoding"],
@@ -176,12 +174,12 @@ def _divide(sheet: str, run: Run) -> Any:
                 line(f"  {note.texts()[settings['language']]}")
         line()
     with run.callbacks() as callbacks:
-        return divide(
+        return eg.divide(
             roster,
             settings["n_classes"],
             names=_class_names(roster, settings),
             attributes=attributes,
-            rules=options.rules_of(settings, "together", "apart") or Rules(),
+            rules=options.rules_of(settings, "together", "apart") or eg.Rules(),
             random_state=settings["seed"],
             callbacks=callbacks,
             **{name: settings[name] for name in ("sizes", "friends", "evenness", "alternatives", "effort")},
@@ -235,7 +233,6 @@ def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
 def _print(division: Any, costs: list[Any], settings: Settings) -> None:
     from equigraph.apps.classes.costs import costs_sentence
     from equigraph.apps.classes.messages import say
-    from equigraph.rules import Friends
 
     language, wanted, n = settings["language"], settings["alternatives"], 1 + len(division.others)
     print_classes(division, language)
@@ -244,7 +241,7 @@ def _print(division: Any, costs: list[Any], settings: Settings) -> None:
         line(sentence)
     uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
     if uneven:
-        friends = any(isinstance(rule, Friends) for rule in division.rules.items)
+        friends = any(isinstance(rule, eg.rules.Friends) for rule in division.rules.items)
         line(say(language, "far_from_even", attributes=uneven, friends=friends))
     for sentence in costs_sentence(costs, language):
         line(sentence)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import note
 from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
@@ -58,7 +59,6 @@ def command(edges: str, method: str, **settings: Any) -> None:
     """
     from dataclasses import replace
 
-    from equigraph.results.cluster import cluster
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
@@ -80,7 +80,7 @@ def command(edges: str, method: str, **settings: Any) -> None:
         run.edges, run.graph = edges, graph
         with run.callbacks() if stoppable else nullcontext() as callbacks:
             watched = {"callbacks": callbacks} if stoppable else {}
-            result = cluster(graph, method=method, **parameters, **watched)
+            result = eg.cluster(graph, method=method, **parameters, **watched)
         result = replace(result, source=run.source())
         if settings["price"]:
             with run.callbacks() as callbacks:
@@ -134,13 +134,12 @@ def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
 
 def draw(result: Any, graph: Any, folder: Path, *, positions: Any = None) -> None:
     """Draw the pictures of a result into a folder."""
-    from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
     from equigraph.plotting.clusters import MAX_CLUSTERS
 
-    GraphDisplay.from_result(result, graph, positions=positions).save(folder / "graph.png")
+    eg.plotting.GraphDisplay.from_result(result, graph, positions=positions).save(folder / "graph.png")
     if result.n_clusters <= MAX_CLUSTERS:
-        InteractionDisplay.from_result(result).save(folder / "interaction.png")
+        eg.plotting.InteractionDisplay.from_result(result).save(folder / "interaction.png")
     else:
         note(f"{result.n_clusters:,} clusters are too many for interaction.png, so it is not drawn.")
     if result.sensitive_features is not None:
-        CompositionDisplay.from_result(result).save(folder / "composition.png")
+        eg.plotting.CompositionDisplay.from_result(result).save(folder / "composition.png")

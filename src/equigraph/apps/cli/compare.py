@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.app import BAD_INPUT, FAILED
@@ -69,8 +70,6 @@ def command(edges: tuple[str, ...], **settings: Any) -> None:
     graph; p is corrected by Holm for the number of methods. Reading options hold for all graphs; a graph is called as
     its file or data set is.
     """
-    from equigraph.analysis.comparison import compare
-
     output, per_seed = settings["output"], settings["per_seed"]
     for path, endings in ((output, tuple(_WRITERS)), (per_seed, (".csv",))):
         if path is not None:
@@ -89,7 +88,7 @@ def command(edges: tuple[str, ...], **settings: Any) -> None:
         graphs = {name: read_source(one, dict(settings)) for name, one in called.items()}
         several = len(graphs) > 1
         with run.callbacks() as callbacks:
-            comparison = compare(
+            comparison = eg.compare(
                 graphs if several else next(iter(graphs.values())),
                 methods=names,
                 n_clusters=n_clusters if several else next(iter(n_clusters.values())),

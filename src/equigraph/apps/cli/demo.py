@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.cluster import PICTURES, draw
 from equigraph.apps.cli.console import line, note, table
@@ -37,7 +38,6 @@ def command(**settings: Any) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
     from dataclasses import replace
 
-    from equigraph.results.cluster import cluster
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     run, seed = Run({**settings, "as_json": False, "quiet": False, "report": True}), settings["seed"]
@@ -45,7 +45,7 @@ def command(**settings: Any) -> None:
         graph = dataset_graph(EMBEDDED)
         run.edges, run.graph = f"{PREFIX}{EMBEDDED}", graph
         results = {
-            name: cluster(graph, method=name, n_clusters=N_CLUSTERS, random_state=seed, **parameters)
+            name: eg.cluster(graph, method=name, n_clusters=N_CLUSTERS, random_state=seed, **parameters)
             for name, parameters in METHODS.items()
         }
         winner = max(results, key=lambda name: results[name].scores["Q"] + results[name].scores["NB"])
@@ -87,26 +87,24 @@ The fairness dial is set by hand, on each method's own scale: {dials}.
 
 def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path, seed: int) -> None:
     """Draw the winner, every method side by side with each node at the same place, and the whole dial."""
-    from equigraph.analysis.tradeoff import tradeoff_curve
-    from equigraph.plotting import GraphDisplay, spring_layout
     from equigraph.plotting.graph import draw_legends
     from equigraph.plotting.style import look
 
-    positions = spring_layout(graph, seed=0)
+    positions = eg.plotting.spring_layout(graph, seed=0)
     draw(results[winner], graph, folder, positions=positions)
     figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
     with look():
         axes = figure(figsize=(13, 6.6), layout="constrained").subplots(2, 3).ravel()
         for ax, (name, result) in zip(axes, results.items(), strict=False):
             title = f"{name}   Q {result.scores['Q']:.2f}   NB {result.scores['NB']:.2f}"
-            display = GraphDisplay(graph, result.labels, positions=positions)
+            display = eg.plotting.GraphDisplay(graph, result.labels, positions=positions)
             display.plot(ax, names=False, legend=False, title=title)
         axes[-1].set_axis_off()
         clusters = [str(i) for i in range(N_CLUSTERS)]
         corners = ((0.3, 0.9), (0.3, 0.2))
         draw_legends(axes[-1], clusters, graph.groups.names.tolist(), title=graph.attribute, corners=corners)
     display.save(folder / "methods.png")
-    curve = tradeoff_curve(graph, n_clusters=N_CLUSTERS, random_state=seed)
+    curve = eg.tradeoff_curve(graph, n_clusters=N_CLUSTERS, random_state=seed)
     others = {name: (one.scores["Q"], one.scores["NB"]) for name, one in results.items()}
     del others["fair-partition"]
     curve.plot("front", compare=others).save(folder / "tradeoff.png")

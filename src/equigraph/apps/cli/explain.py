@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli.console import line, warnings_as_notes
 from equigraph.apps.cli.options import Command, option
 from equigraph.apps.cli.sources import read_again, stored_graph_options
@@ -45,17 +46,15 @@ def command(folder: str, what: tuple[str, ...], **settings: Any) -> None:
 def _explain_node(folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
     """Return why a node is in a cluster, or why two clusters are two."""
     from equigraph.apps.report.findings import read_folder
-    from equigraph.results.result import ClusteringResult
-    from equigraph.rules import Rules
 
     result, _, _ = read_folder(Path(folder))
-    if not isinstance(result, ClusteringResult):
+    if not isinstance(result, eg.ClusteringResult):
         raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
     graph, reason = read_again(result.source, settings)
     if graph is None:
         raise InputError(str(reason))
     rules = settings["rules"]
-    return result.explain(*what, graph=graph, rules=None if rules is None else Rules.read(rules))
+    return result.explain(*what, graph=graph, rules=None if rules is None else eg.Rules.read(rules))
 
 
 def _explain_person(folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli.classes import BINS, sheet_options, sheet_settings
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command, Settings, option, whole
@@ -81,7 +82,6 @@ def _is_sheet(path: Path, settings: Settings) -> bool:
 def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     """Return a sheet as it is offered to the page, and its people if nothing has to be asked about them."""
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
-    from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
 
@@ -89,7 +89,7 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     upload = Upload(str(path), path.name, options, attribute=settings["attribute"])
     sheet = OfferedSheet(upload, inspect(upload), settings["n_clusters"])
     try:
-        people = BoardPeople.of_roster(read_roster(path, **options), path.name)
+        people = BoardPeople.of_roster(eg.read_roster(path, **options), path.name)
     except RosterError:
         note(f"{path.name}: the page asks what has to be known of it.")
         return sheet, None
@@ -124,7 +124,6 @@ def _read(source: str | None, settings: Settings) -> tuple[Any, Any]:
     from equigraph.apps.explore.people import BoardPeople, classroom
     from equigraph.apps.explore.persistence import read_board
     from equigraph.apps.explore.steps import board_of_division
-    from equigraph.graph import read_graph
 
     groups, attribute = settings["groups"], settings["attribute"]
     if source is None or source == f"{PREFIX}classroom":
@@ -138,7 +137,7 @@ def _read(source: str | None, settings: Settings) -> tuple[Any, Any]:
     if path.is_dir():
         step = board_of_division(load_edited(path), path.name)
         return step.people, step
-    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name), None
+    return BoardPeople.of_graph(eg.read_graph(path, groups=groups, attribute=attribute), path.name), None
 
 
 def _print_labels(source: str | None) -> None:

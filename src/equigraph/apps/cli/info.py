@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED, Commands
@@ -67,11 +68,7 @@ def _parameters(method: Any) -> list[dict[str, Any]]:
     return rows
 
 
-class _Group(Commands):
-    command_class = Command
-
-
-@click.group("datasets", cls=_Group)
+@click.group("datasets", cls=Commands)
 @option("--debug", "Show the traceback of an error.", expose_value=False)
 def datasets() -> None:
     """List, describe and fetch the data sets."""
@@ -92,7 +89,6 @@ def list_command(as_json: bool) -> None:
 
 
 def _datasets() -> list[dict[str, Any]]:
-    from equigraph.datasets import list_datasets, make_classroom
     from equigraph.graph.groups import encode_groups
 
     def row(name: str, title: str, n_nodes: int, n_edges: int, of: Any, groups: Any, n_bytes: int) -> Any:
@@ -100,7 +96,7 @@ def _datasets() -> list[dict[str, Any]]:
         edges = {"nodes": n_nodes, "edges": n_edges, "attribute": of, "groups": sizes}
         return {"name": name, "title": title, **edges, "MB": f"{n_bytes / 1e6:.2f}"}
 
-    room = make_classroom()
+    room = eg.datasets.make_classroom()
     groups = encode_groups(room.sensitive_features)
     title = "A class of students, generated (always here)"
     sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
@@ -108,7 +104,7 @@ def _datasets() -> list[dict[str, Any]]:
         row(EMBEDDED, title, groups.n_nodes, room.adjacency.nnz // 2, room.attribute, sizes, 0),
         *(
             row(info.name, info.title, info.n_nodes, info.n_edges, info.attribute, info.groups, info.n_bytes)
-            for info in list_datasets()
+            for info in eg.datasets.list_datasets()
         ),
     ]
 
@@ -117,10 +113,8 @@ def _datasets() -> list[dict[str, Any]]:
 @click.argument("name")
 def info_command(name: str) -> None:
     """Show where a data set comes from, its licence, and how it is cleaned."""
-    from equigraph.datasets import describe, make_classroom
-
     check_dataset(name)
-    line((make_classroom().DESCR if name == EMBEDDED else describe(name)).rstrip())
+    line((eg.datasets.make_classroom().DESCR if name == EMBEDDED else eg.datasets.describe(name)).rstrip())
 
 
 @datasets.command("fetch")
@@ -130,8 +124,6 @@ def info_command(name: str) -> None:
 @option("-q --quiet", "No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
-    from equigraph.datasets import load
-
     for name in names:
         check_dataset(name)
     failed = False
@@ -140,7 +132,9 @@ def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quie
             line(f"{EMBEDDED}: part of equigraph, nothing to fetch; use {PREFIX}{EMBEDDED}")
             continue
         try:
-            data = load(name, raw=raw, data_home=data_home, progress=not quiet and sys.stderr.isatty())
+            data = eg.datasets.load(
+                name, raw=raw, data_home=data_home, progress=not quiet and sys.stderr.isatty()
+            )
         except DatasetError as error:
             click.echo(f"Error: {error}", err=True)
             failed = True
@@ -164,24 +158,19 @@ def warmup() -> None:
     """Compile the loops of the search now, so that no later command has to; once after every upgrade."""
     import warnings
 
-    from equigraph.apps.classes import divide
-    from equigraph.apps.classes.roster import Roster
-    from equigraph.community import FairPartition
-    from equigraph.datasets import make_planted_graph
-    from equigraph.rules import Rules
     from equigraph.search.large import make_search
     from equigraph.search.pool import Target
     from equigraph.stores.blocks import MemoryBlocks
     from equigraph.stores.rows import StreamedRows
 
     start = time.perf_counter()
-    data = make_planted_graph(600, 3, mean_degree=8, random_state=0)
-    rules = Rules(apart=[(0, 1)], sizes=(150, 250))
+    data = eg.datasets.make_planted_graph(600, 3, mean_degree=8, random_state=0)
+    rules = eg.Rules(apart=[(0, 1)], sizes=(150, 250))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for n_clusters, kept in ((3, None), (3, rules), (150, None)):
-            model = FairPartition(n_clusters, rules=kept, effort=0.01, random_state=0)
+            model = eg.FairPartition(n_clusters, rules=kept, effort=0.01, random_state=0)
             model.fit(data.adjacency, sensitive_features=data.sensitive_features)
         make_search(StreamedRows(MemoryBlocks.of(data.adjacency)), None, 3, effort=0.01).solve([Target()])
-    divide(Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
+    eg.divide(eg.Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
     line(f"All loops of the search are compiled ({time.perf_counter() - start:.0f} s).")

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+import equigraph as eg
 from equigraph.methods import METHODS, get_method
 
 Decorator = Callable[[Any], Any]
@@ -252,12 +253,10 @@ def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def rules_of(settings: Mapping[str, Any], *keywords: str) -> Any:
     """Return the rules of these options, those of the file first, or None if there are none."""
-    from equigraph.rules import Rules
-
-    items = Rules.read(settings["rules_file"]).items if settings.get("rules_file") else ()
+    items = eg.Rules.read(settings["rules_file"]).items if settings.get("rules_file") else ()
     given = {keyword: settings[keyword] for keyword in keywords if settings.get(keyword)}
-    items += Rules.from_dict(given).items
-    return Rules.of(items) if items else None
+    items += eg.Rules.from_dict(given).items
+    return eg.Rules.of(items) if items else None
 
 
 def parse_value(constraint: Any, text: Any) -> Any:

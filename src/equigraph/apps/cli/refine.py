@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
@@ -141,7 +142,6 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     import numpy as np
 
     from equigraph._utils.sizes import number_by_size
-    from equigraph.community import FairPartition
     from equigraph.community.start import placed_nodes
     from equigraph.graph.groups.encode import unique_values
     from equigraph.results.cluster import result_of_labels
@@ -160,7 +160,7 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     start = time.perf_counter()
     with run.callbacks() as callbacks:
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
-        model = FairPartition(**parameters, random_state=seed, callbacks=callbacks)
+        model = eg.FairPartition(**parameters, random_state=seed, callbacks=callbacks)
         refined = model.refine(graph, given, **few)
     seconds = time.perf_counter() - start
     start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
@@ -177,10 +177,8 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
 
 def _summary(before: Any, after: Any) -> Settings:
     """Return the summary of the result, with what it started from and how many nodes changed their cluster."""
-    from equigraph.metrics import clustering_accuracy
-
     # Clusters have no numbers that last: those with the largest overlap are taken for the same.
-    kept = round(clustering_accuracy(before.labels, after.labels) * after.labels.size)
+    kept = round(eg.metrics.clustering_accuracy(before.labels, after.labels) * after.labels.size)
     started = {name: before.summary()[name] for name in ("n_clusters", "sizes", "scores")}
     return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}
 

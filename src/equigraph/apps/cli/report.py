@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command, option
 from equigraph.apps.cli.output import PAGE, check_file
@@ -58,7 +59,6 @@ def command(folder: str, output: str | None, **settings: Any) -> None:
 
 def _write_clustering(folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
     """Write the page of a clustering or a curve; return what it leaves out, in sentences."""
-    from equigraph.analysis.tradeoff import TradeoffCurve
     from equigraph.apps.report import write_report
     from equigraph.apps.report.findings import labels_before, read_folder
 
@@ -68,7 +68,7 @@ def _write_clustering(folder: Path, path: Path, settings: dict[str, Any]) -> lis
         from equigraph.apps.explore.offline import write_interactive
 
         left_out = write_interactive(subject, path, graph=graph, select=point or "product")
-    elif isinstance(subject, TradeoffCurve):
+    elif isinstance(subject, eg.TradeoffCurve):
         if not settings["baseline"]:
             raise click.UsageError("--no-baseline has no meaning for a curve, which begins at fairness 0.")
         left_out = write_report(subject, path, graph=graph, select=point or "product")

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph._utils.text import did_you_mean
 from equigraph.apps.cli.options import Read, Settings, assignments, is_given, option, together, weighed, whole
 from equigraph.exceptions import DatasetError, GroupsError, ParameterError
@@ -158,8 +159,6 @@ def read_source(edges: str, settings: Settings) -> Any:
 
     Names that found no match come into the settings under ``unmatched``.
     """
-    from equigraph.graph import read_graph
-
     options = {name: settings.pop(name) for name in READING_NAMES}
     choice = attribute_choice(options)
     if options["delimiter"] == "\\t":
@@ -172,7 +171,7 @@ def read_source(edges: str, settings: Settings) -> Any:
         if options["groups"] is None:
             return dataset_graph(edges.removeprefix(PREFIX), **choice)
         source = dataset_graph(edges.removeprefix(PREFIX))
-    graph = read_graph(source, **options, **choice)
+    graph = eg.read_graph(source, **options, **choice)
     if options["groups"] is not None and options["unknown"] == "ignore":
         settings["unmatched"] = _unmatched(graph, options, choice)
     return graph
@@ -199,18 +198,17 @@ def open_source(edges: str, settings: Settings, execution: Any) -> Iterator[Any]
     The reading options are taken out of the settings.
     """
     from equigraph.stores.block_files import is_block_folder, temporary_blocks
-    from equigraph.stores.blocks import open_blocks
-    from equigraph.stores.edge_blocks import is_edge_folder, write_edge_blocks
+    from equigraph.stores.edge_blocks import is_edge_folder
 
     if is_block_folder(edges):
         options = _folder_options(
             settings, ("weight", "duplicates"), "blocks, which were made with their weights"
         )
-        yield _with_groups(open_blocks(edges), options)
+        yield _with_groups(eg.open_blocks(edges), options)
     elif is_edge_folder(edges):
         options = _folder_options(settings, (), "parquet files")
         with temporary_blocks() as folder:
-            graph = write_edge_blocks(
+            graph = eg.write_edge_blocks(
                 edges, folder, weight=options["weight"], duplicates=options["duplicates"], execution=execution
             )
             yield _with_groups(graph, options)
@@ -237,11 +235,9 @@ def _folder_options(settings: Settings, refused: tuple[str, ...], what: str) -> 
 
 def _with_groups(graph: Any, options: Settings) -> Any:
     """Return blocks with the groups that the options name."""
-    from equigraph.graph import read_graph
-
     if options["groups"] is None:
         return graph
-    read = read_graph(
+    read = eg.read_graph(
         graph.without_edges(),
         groups=options["groups"],
         **attribute_choice(options),
@@ -298,25 +294,23 @@ def _found(name: str, recorded: Settings) -> str:
 
 def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
     """Return a data set as a graph, with some of its attributes as groups; by default the one it is known for."""
-    from equigraph import datasets
-    from equigraph.graph import Graph, read_graph
     from equigraph.graph.features import AttributeChoice
 
     check_dataset(name)
-    data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
+    data = eg.datasets.make_classroom() if name == EMBEDDED else eg.datasets.load(name)
     wanted = AttributeChoice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
     known = _columns_of(data)
     if not set(wanted) <= set(known) and name in _RAW:
-        data = datasets.load(name, raw=True)  # whose files hold more than one attribute
+        data = eg.datasets.load(name, raw=True)  # whose files hold more than one attribute
         known = _columns_of(data)
     for one in wanted:
         if one not in known:
             raise GroupsError(
                 f"The data set {name} has no attribute {one!r}{did_you_mean(one, known)}; it has {', '.join(known)}."
             )
-    graph = Graph(data.adjacency, data.node_names, {str(one): known[one] for one in wanted})
+    graph = eg.Graph(data.adjacency, data.node_names, {str(one): known[one] for one in wanted})
     kept = attribute if attribute is not None or choice.get("intersect") else data.attribute
-    return read_graph(graph, attribute=kept, **choice)
+    return eg.read_graph(graph, attribute=kept, **choice)
 
 
 def _columns_of(data: Any) -> dict[str, Any]:
@@ -326,9 +320,7 @@ def _columns_of(data: Any) -> dict[str, Any]:
 
 def check_dataset(name: str) -> None:
     """Refuse a name that is no data set's."""
-    from equigraph.datasets import list_datasets
-
-    known = [EMBEDDED, *(info.name for info in list_datasets())]
+    known = [EMBEDDED, *(info.name for info in eg.datasets.list_datasets())]
     if name not in known:
         raise ParameterError(
             f"There is no data set named {name!r}{did_you_mean(name, known)}: choose one of {', '.join(known)}."

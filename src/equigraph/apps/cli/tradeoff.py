@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import (
@@ -46,20 +47,22 @@ _REASONS = {
 @option(
     "--fairness-values A,B,C",
     "Values of the dial, ascending, one row each; needed where the dial has no upper end.",
+    "fairness",
     type=Read(lambda text: [float(part) for part in text.split(",")]),
 )
 @option(
     "--points",
     "Number of rows, evenly spaced in the fairness reached (fair-partition, default 11) or in the dial (other "
     "methods, default 21).",
+    "n_points",
     type=whole(2),
 )
 @option(
     "--notion NAME",
     "What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
 )
-@option("--restarts", "Number of seeds for each value.", type=whole(1), default=1)
-@option("--jobs", "Number of processes; -1 for all cores.", type=int, default=1)
+@option("--restarts", "Number of seeds for each value.", "n_restarts", type=whole(1), default=1)
+@option("--jobs", "Number of processes; -1 for all cores.", "n_jobs", type=int, default=1)
 @option("--select", "Rule that recommends a point.  [default: product]", type=click.Choice(list(_REASONS)))
 @option("--at-least", "Recommend the most cohesive clusters that are at least this fair.", type=options.SHARE)
 @option(
@@ -90,26 +93,24 @@ def command(edges: str, method: str, **settings: Any) -> None:
     """
     from dataclasses import replace
 
-    from equigraph.analysis.tradeoff import tradeoff_curve
     from equigraph.analysis.tradeoff.contents import CURVE_FILES, KIND, contents_of, place_of
 
     rule = _rule(settings)
-    values = settings["fairness_values"]
-    _check_values(method, values, settings["points"])
+    values = settings["fairness"]
+    _check_values(method, values, settings["n_points"])
     parameters = options.method_parameters(method, settings)
     run = Run(settings)
     with run.output((*CURVE_FILES, *_PICTURES)):
         graph = run.read(edges)
         with run.callbacks() as callbacks:
-            curve = tradeoff_curve(
+            curve = eg.tradeoff_curve(
                 graph,
                 estimator=get_method(method).load()(**parameters),
-                fairness=values,
-                n_points=settings["points"],
-                notion=settings["notion"],
-                n_restarts=settings["restarts"],
-                n_jobs=settings["jobs"],
                 callbacks=callbacks,
+                **{
+                    name: settings[name]
+                    for name in ("fairness", "n_points", "notion", "n_restarts", "n_jobs")
+                },
             )
         curve = replace(curve, source={**run.source(), "attribute": graph.attribute})
         try:

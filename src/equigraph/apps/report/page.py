@@ -21,7 +21,6 @@ from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import figures, wording
 from equigraph.apps.report.figures import hex_color
 from equigraph.apps.report.findings import Findings, method_of, of_curve, of_result
-from equigraph.apps.report.wording import number, percent
 from equigraph.base import interaction_of
 from equigraph.exceptions import MissingDependencyError
 from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS, Composition, score_name
@@ -62,7 +61,7 @@ def make_page(findings: Findings) -> str:
     subject = findings.subject
     source = {"edges": None, "command": None, "n_dropped": None, **(subject.source or {})}
     status = getattr(subject, "status", "stopped" if getattr(subject, "stopped", False) else None)
-    curve = findings.curve
+    curve, rules = findings.curve, getattr(subject, "rules", None)
     measure = "NB" if curve is None else curve.measure
     return render(
         "equigraph.apps.report",
@@ -82,8 +81,8 @@ def make_page(findings: Findings) -> str:
         figures=figures,
         compositions=[_composition(what, name) for name, _, what in findings.compositions()],
         members=_members(findings),
-        rules=getattr(subject, "rules", None),
-        prices=_prices(findings),
+        rules=rules,
+        prices=RulePrices.from_dict(rules["prices"]) if rules and "prices" in rules else None,
         tradeoff=_drawn(_tradeoff, findings),
         points=_points(findings) if findings.is_curve else None,
         moved=_moved(findings),
@@ -106,33 +105,14 @@ def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
         return None
 
 
-def _tiles(findings: Findings, measure: str) -> list[tuple[str, str, str]]:
-    """Return the key figures with those of the baseline."""
-    compared = findings.baseline
-
-    def tile(words: str, value: Any, before: Any, written: Callable[[Any], str]) -> tuple[str, str, str]:
-        was = "" if before is None or compared is None else f"{written(before)} {compared.phrase}"
-        return words, written(value), was
-
-    tiles = []
-    share = findings.within(findings.labels)
-    if share is not None:
-        was = None if compared is None else findings.within(compared.labels)
-        tiles.append(tile("links inside clusters", share, was, percent))
-    shown = {name: wording.NAMES.get(name, name) for name in ("Q", measure)}
-    if len(findings.subject.attributes or ()) > 1:
-        shown[measure] = f"mean of {shown[measure]}"
-        shown |= {
-            score_name(measure, name): f"{measure} of {name}" for name in findings.subject.attributes or ()
-        }
-    for name, words in shown.items():
-        if name in findings.scores:
-            was = None if compared is None else compared.scores.get(name)
-            tiles.append(tile(words, findings.scores[name], was, number))
-    if compared is not None:
-        n_moved = compared.moved(findings.labels).size
-        tiles.append(("nodes that move", f"{n_moved:,}", f"of {findings.labels.size:,}"))
-    return tiles
+def _tiles(findings: Findings, measure: str) -> dict[str, str]:
+    """Return the words for the scores that the page begins with."""
+    tiles = {name: wording.NAMES.get(name, name) for name in ("Q", measure)}
+    attributes = findings.subject.attributes or ()
+    if len(attributes) > 1:
+        tiles[measure] = f"mean of {tiles[measure]}"
+        tiles |= {score_name(measure, name): f"{measure} of {name}" for name in attributes}
+    return {name: words for name, words in tiles.items() if name in findings.scores}
 
 
 def _dial_ends(findings: Findings) -> bool | None:
@@ -179,12 +159,6 @@ def _people(findings: Findings, nodes: NDArray[np.intp], most: int) -> dict[str,
     names = findings.subject.node_names
     most = _MAX_OF_MANY if names.size > _MANY_NODES else most
     return {"names": [names[i] for i in nodes[:most].tolist()], "n_more": max(nodes.size - most, 0)}
-
-
-def _prices(findings: Findings) -> RulePrices | None:
-    """Return what each rule costs; None where that was not asked for."""
-    rules = getattr(findings.subject, "rules", None) or {}
-    return RulePrices.from_dict(rules["prices"]) if "prices" in rules else None
 
 
 def _tradeoff(findings: Findings) -> dict[str, Any] | None:

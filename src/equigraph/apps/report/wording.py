@@ -162,21 +162,3 @@ def small_groups_sentence(findings: Findings, groups: Groups) -> list[str]:
         f"{'that group has' if few.size == 1 else 'those groups have'} fewer members than that, and fairness asks for "
         "no more than whole nodes allow."
     ]
-
-
-def cohesion_sentence(findings: Findings) -> str:
-    """Say how many links stay inside clusters, and how many that is against the baseline."""
-    share = findings.within(findings.labels)
-    if share is None or findings.graph is None:
-        return ""
-    links = "of the link weight stays" if findings.graph.is_weighted else "of the links stay"
-    start = f"{percent(share)} {links} inside a cluster"
-    if findings.baseline is None:
-        return f"{start}."
-    before = findings.within(findings.baseline.labels)
-    assert before is not None
-    points = round(100 * (share - before))
-    if points == 0:
-        return f"{start}, as many as {findings.baseline.phrase}."
-    kind = "fewer" if points < 0 else "more"
-    return f"{start}, {count(abs(points), 'point')} {kind} than {findings.baseline.phrase}."
