@@ -110,32 +110,21 @@ def test_a_page_about_blocks_says_what_it_leaves_out(run, folder):
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
-def test_named_edges_and_labels_as_parquet(run, graph, folder):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    entries = graph.adjacency.tocoo()
-    upper = entries.row < entries.col
-    ends = {"source": entries.row[upper], "target": entries.col[upper]}
-    (folder / "named").mkdir()
-    table = pyarrow.table({name: [f"p{number:03d}" for number in end] for name, end in ends.items()})
-    parquet.write_table(table, folder / "named" / "0.parquet")
-    people = [f"p{node:03d},{group}" for node, group in enumerate(graph.sensitive_features)]
-    (folder / "people.csv").write_text("\n".join(["node,g", *reversed(people)]), encoding="utf-8")
-    groups = ["--groups", folder / "people.csv", "--attribute", "g"]
-    settings = ["-k", 3, "--effort", 0.1, "-q", "-o", folder / "out"]
-    answer = run("cluster", folder / "named", *groups, *settings, "--labels-format", "parquet")
+def test_labels_as_parquet_and_as_csv(run, graph, folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = folder / "out"
+    settings = [folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", out]
+    answer = run("cluster", *settings, "--labels-format", "parquet")
     assert answer.exit_code == 0, answer.stderr
-    assert not (folder / "out" / "labels.csv").exists()
+    assert not (out / "labels.csv").exists()
     expected = eg.cluster(graph, n_clusters=3, effort=0.1, random_state=0)
-    found = parquet.read_table(folder / "out" / "labels.parquet").to_pydict()
-    assert found["node"] == [f"p{node:03d}" for node in range(300)]
-    assert found["cluster"] == expected.labels.tolist()
-    loaded = eg.ClusteringResult.load(folder / "out")
+    assert parquet.read_table(out / "labels.parquet").to_pydict()["cluster"] == expected.labels.tolist()
+    loaded = eg.ClusteringResult.load(out)
     np.testing.assert_array_equal(loaded.labels, expected.labels)
-    assert loaded.node_names.tolist() == found["node"]
     np.testing.assert_array_equal(loaded.sensitive_features, graph.sensitive_features)
-    # Written once more as csv, the folder holds one kind of labels only.
+    # Written once more as csv, the folder holds one kind of labels only, unless both are asked for.
     for further, there in (([], False), (["--parquet"], True)):
-        answer = run("cluster", folder / "named", *groups, *settings, "--force", *further)
+        answer = run("cluster", *settings, "--force", *further)
         assert answer.exit_code == 0, answer.stderr
-        assert (folder / "out" / "labels.csv").exists()
-        assert (folder / "out" / "labels.parquet").exists() == there
+        assert (out / "labels.csv").exists()
+        assert (out / "labels.parquet").exists() == there
