@@ -95,6 +95,14 @@ def test_bad_input_is_one_sentence_and_exit_code_2(run, tmp_path, monkeypatch, a
     assert part in lines[0]
 
 
+@pytest.mark.parametrize("args", [[], ["datasets"]])
+def test_a_group_without_a_command_shows_its_help(run, args):
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert answer.output.startswith("Usage: ")
+    assert "\nCommands:\n" in answer.output
+
+
 def test_unexpected_errors_are_1_and_debug_shows_the_traceback(run, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("the cable\nis out")

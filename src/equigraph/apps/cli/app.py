@@ -78,6 +78,9 @@ def _fail(error: Exception) -> NoReturn:
     if isinstance(error, click.Abort):
         click.echo("Stopped.", err=True)
         sys.exit(code)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        sys.exit(error.exit_code)
     if isinstance(error, click.ClickException):
         sentence, code = _usage_sentence(error), error.exit_code
     elif isinstance(error, EquigraphError):
