@@ -53,9 +53,8 @@ sheet_options = together(
 
 
 LANGUAGE = option(
-    "--language",
+    "--language [en|de]",
     "Language of the lists, and of notes, questions and errors about the sheet.",
-    type=click.Choice(["en", "de"]),
     default="en",
 )
 
@@ -96,18 +95,12 @@ def sheet_settings(settings: Settings) -> Settings:
 @option("--alternatives", "How many divisions to make.", type=whole(1), default=1)
 @sheet_options
 @option("--encoding TEXT", "Encoding of a text file.  [default: guessed, and said]")
+@option("--wishes [any|mutual|ranked]", "Which wishes count; ranked: the first ones most.", default="any")
 @option(
-    "--wishes",
-    "Which wishes count; ranked: the first ones most.",
-    type=click.Choice(["any", "mutual", "ranked"]),
-    default="any",
-)
-@option(
-    "--excel",
+    "--excel [semicolon|comma|tab]",
     "Text files as Excel opens them, with this separator.  [without a value: semicolon]",
     is_flag=False,
     flag_value="semicolon",
-    type=click.Choice(list(_SEPARATORS)),
 )
 @option("--door", "Write door.html too: names only, to hang up.")
 @option("--by-surname", "Sort the lists by surname, and not as the sheet does.")

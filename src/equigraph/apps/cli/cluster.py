@@ -31,9 +31,8 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 @output_options
 @option("--parquet", "Also write labels.parquet into the folder.")
 @option(
-    "--labels-format",
+    "--labels-format [csv|parquet]",
     "Whether the labels go to labels.csv, or to labels.parquet in its place.",
-    type=click.Choice(["csv", "parquet"]),
     default="csv",
 )
 @option("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")

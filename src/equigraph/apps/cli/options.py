@@ -75,10 +75,13 @@ class Command(click.Command):
 def option(usage: str, help: str, dest: str | None = None, **settings: Any) -> Decorator:
     """Return an option as the help shows it: its flags, and perhaps a word for its value.
 
-    Without such a word, a type and a default it is a flag. A default is shown. The dest is its name in the settings.
+    Words in brackets, ``[max|min]``, are its values; without a word, a type and a default it is a flag. A default is
+    shown. The dest is its name in the settings.
     """
     flags = [word for word in usage.split() if word.startswith("-")]
     metavar = " ".join(usage.split()[len(flags) :]) or None
+    if metavar is not None and "|" in metavar:
+        settings["type"], metavar = click.Choice(metavar.strip("[]").split("|")), None
     if metavar is None and not {"type", "default"} & set(settings) and "/" not in usage:
         settings["is_flag"] = True
     if not isinstance(settings.get("default"), bool):
@@ -237,9 +240,8 @@ rule_options = together(
         section="Rules",
     ),
     rule_option(
-        "--on-conflict",
+        "--on-conflict [error|relax]",
         "Whether rules that contradict each other are an error, or the last of them are given up.",
-        type=click.Choice(["error", "relax"]),
         default="error",
     ),
 )

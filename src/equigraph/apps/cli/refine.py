@@ -34,7 +34,7 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
     "The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
     type=options.SHARE,
 )
-@option("--notion", "Which fairness the dial moves.", type=click.Choice(_NOTIONS), default=_NOTIONS[0])
+@option(f"--notion [{'|'.join(_NOTIONS)}]", "Which fairness the dial moves.", default=_NOTIONS[0])
 @option("--size-min", "Least nodes of a cluster.", type=whole(1))
 @option("--size-max", "Most nodes of a cluster.", type=whole(1))
 @option(

@@ -88,26 +88,22 @@ READING_OPTIONS = together(
     ),
     _reading("--delimiter TEXT", "Separator of a text file; ' ' is any white space, '\\t' a tab."),
     _reading(
-        "--symmetrize",
+        "--symmetrize [max|min|mean|sum]",
         "How to combine the directions of a directed graph.",
-        type=click.Choice(("max", "min", "mean", "sum")),
     ),
     _reading(
-        "--missing",
+        "--missing [error|ignore|drop|own-group]",
         "What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
-        type=click.Choice(("error", "ignore", "drop", "own-group")),
         default="error",
     ),
     _reading(
-        "--duplicates",
+        "--duplicates [error|sum|max|min|mean|first]",
         "What to do with edges listed twice with different weights.",
-        type=click.Choice(("error", "sum", "max", "min", "mean", "first")),
         default="error",
     ),
     _reading(
-        "--unknown",
+        "--unknown [error|add|ignore]",
         "What to do with nodes that only the groups' file names.",
-        type=click.Choice(("error", "add", "ignore")),
         default="error",
     ),
 )

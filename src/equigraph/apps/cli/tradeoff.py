@@ -63,7 +63,7 @@ _REASONS = {
 )
 @option("--restarts", "Number of seeds for each value.", "n_restarts", type=whole(1), default=1)
 @option("--jobs", "Number of processes; -1 for all cores.", "n_jobs", type=int, default=1)
-@option("--select", "Rule that recommends a point.  [default: product]", type=click.Choice(list(_REASONS)))
+@option(f"--select [{'|'.join(_REASONS)}]", "Rule that recommends a point.  [default: product]")
 @option("--at-least", "Recommend the most cohesive clusters that are at least this fair.", type=options.SHARE)
 @option(
     "--max-quality-loss",
