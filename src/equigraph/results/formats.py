@@ -30,7 +30,6 @@ from equigraph._utils.files import atomic_path
 from equigraph._utils.records import as_given, write_csv, write_json, write_parquet
 from equigraph.exceptions import InputError, reason, require
 from equigraph.graph.groups.encode import as_column, is_missing
-from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.names import as_names, object_array, with_gaps
 
 _OURS = "expected the file that equigraph wrote"
@@ -209,6 +208,8 @@ def _read_parquet(data: bytes, path: Path) -> dict[str, NDArray]:
 
 def _npz_matrix(data: bytes, name: str, most: int) -> Any:
     """Return the matrix of an npz file, dense or sparse, whose arrays may not declare more entries than that."""
+    from equigraph.graph.matrix_files import npy_header
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
