@@ -40,6 +40,9 @@ def test_csv_and_json(curve, tmp_path):
     assert told["seeds"] == [0, 1]
     assert told["parameters"]["n_clusters"] == 3
     assert not {"fairness", "random_state"} & set(told["parameters"])
+    curve.labels_to_csv(curve.points[1], tmp_path / "labels.csv")
+    clusters = [int(row["cluster"]) for row in rows_of(tmp_path / "labels.csv")]
+    assert clusters == curve.points[1].labels.tolist()
 
 
 def halves(counts, population):

@@ -136,6 +136,7 @@ def test_several_numbers_of_clusters(room):
     assert table["n_clusters"].tolist() == [k for k in (2, 3, 4) for _ in VALUES]
     assert table["Q"][4:8].tolist() == alone.table()["Q"].tolist()
     assert repr(curves) == "TradeoffCurves({2: 4 points, 3: 4 points, 4: 4 points})"
+    assert curves.summary() == {"curves": [curves[k].summary() for k in (2, 3, 4)]}
 
 
 def test_notions(room):

@@ -62,6 +62,21 @@ class Comparison:
         """Names of the methods."""
         return tuple(dict.fromkeys(row.method for row in self.rows))
 
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of the first graph."""
+        return self.graphs[0].n_nodes
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges of the first graph."""
+        return self.graphs[0].n_edges
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters asked for in the first graph."""
+        return self.graphs[0].n_clusters
+
     def attribute_scores(self) -> list[str]:
         """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""
         return list(dict.fromkeys(name for row in self.rows for name in row.by_attribute))

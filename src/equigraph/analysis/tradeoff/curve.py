@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equigraph._utils.hooks import hook
 from equigraph._utils.notebook import page_of
 from equigraph._utils.parameters import Real, check_known, check_parameters
-from equigraph._utils.records import plain, write_json
+from equigraph._utils.records import plain, write_csv, write_json
 from equigraph.analysis.tradeoff.contents import (
     CURVE,
     CURVE_FILES,
@@ -308,6 +308,10 @@ class TradeoffCurve(Featured):
     def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
         """Return the columns node, cluster and group (``group[name]`` for several) of one point."""
         return {"node": self.node_names, "cluster": point.labels, **group_columns(self)}
+
+    def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
+        """Write the columns node, cluster and group of one point as csv."""
+        write_csv(path, self.labels_table(point))
 
     def summary(self) -> dict[str, Any]:
         """Return everything but what there is for each node, ready for JSON."""

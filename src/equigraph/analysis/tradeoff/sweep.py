@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, overload
@@ -15,7 +16,7 @@ from equigraph._utils.callbacks import Callbacks, Watched
 from equigraph._utils.hooks import hook
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
-from equigraph._utils.records import Tabular, parameters_of
+from equigraph._utils.records import Tabular, parameters_of, write_json
 from equigraph._utils.text import GIVE_GROUPS, counted
 from equigraph.analysis.tradeoff.curve import TradeoffCurve
 from equigraph.analysis.tradeoff.runs import Sweep, points_and_front, run_sweep
@@ -58,6 +59,14 @@ class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
             for k, curve in self._curves.items()
         ]
         return {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summaries of all curves, ready for JSON."""
+        return {"curves": [curve.summary() for curve in self._curves.values()]}
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary` as JSON."""
+        write_json(path, self.summary())
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the fronts of all curves; see `equigraph.plotting.TradeoffCurvesDisplay`."""
