@@ -2,8 +2,8 @@
 A class in three groups
 =======================
 
-Thirty pupils and their friendships come with the package. Three groups that keep friends together, once without and
-once with regard to who is a girl and who is a boy.
+Divide thirty pupils into three groups that keep friends together, once without and once with regard to gender. The data
+come with the package.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ for result in (plain, fair):
     )
 
 # %%
-# Colour is the group that was made, shape the gender.
+# The colour of a node is its cluster, the shape its gender.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6))
 eg.plotting.GraphDisplay.from_result(plain, graph, ax=axes[0])

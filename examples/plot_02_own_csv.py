@@ -1,8 +1,8 @@
 """
-One's own csv files
-===================
+Your own csv files
+==================
 
-Friendships in one file, people in another: the two files a survey leaves behind.
+Read friendships from one file and people from another, cluster them, and save the result.
 """
 
 import csv
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import equigraph as eg
 
 # %%
-# The classroom that comes with the package, written as somebody would have it.
+# Write the classroom that comes with the package as two csv files.
 
 room = eg.datasets.make_classroom()
 folder = Path(tempfile.mkdtemp())
@@ -28,7 +28,7 @@ with (folder / "people.csv").open("w", newline="") as stream:
     )
 
 # %%
-# People are matched by name. Somebody in one file only is an error that says who.
+# People are matched by name. A person in only one of the files is an error.
 
 graph = eg.read_graph(folder / "friends.csv", groups=folder / "people.csv", attribute="gender")
 print(graph)
@@ -36,14 +36,14 @@ result = eg.cluster(graph, n_clusters=3, at_least=0.95, random_state=0)
 print(result)
 
 # %%
-# How the clusters are made up, beside everybody.
+# The composition of the clusters, compared with all people.
 
 _, axis = plt.subplots(figsize=(6.5, 4))
 eg.plotting.CompositionDisplay.from_result(result, ax=axis)
 plt.show()
 
 # %%
-# A folder with labels, scores and how they were made, which can be loaded again and shown as a page.
+# Save labels, scores and parameters in a folder, and load them again.
 
 result.save(folder / "out")
 print(sorted(path.name for path in (folder / "out").iterdir()))

@@ -2,7 +2,7 @@
 A networkx graph
 ================
 
-Node attributes name the groups, and labels go back to the nodes.
+Take groups from node attributes, and write labels back to the nodes.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ club = nx.karate_club_graph()
 print(club.nodes[0])
 
 # %%
-# The two officers' clubs are the groups: a clustering that ignores them finds exactly the split.
+# The groups are the two clubs into which the karate club split. Clusters that ignore them follow the split.
 
 graph = eg.read_graph(club, attribute="club")
 curve = eg.tradeoff_curve(graph, n_clusters=3, random_state=0)

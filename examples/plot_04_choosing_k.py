@@ -2,7 +2,7 @@
 Choosing the number of clusters
 ===============================
 
-Labels that another seed, or a few missing links, would change say little. How sure can one be of each number?
+Good clusters do not change with the seed or without a few links. How stable are the clusters for each number?
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Several attributes at once
 ==========================
 
-Gender *and* special needs, in classes that keep friends together. Balancing a combined column makes both worse; here
-every attribute is counted on its own, and the dial moves their weighted mean.
+Balance gender *and* special needs. Each attribute has its own counts, and the dial moves the weighted mean of their
+fairness.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ needs = np.where(rng.random(180) < 0.15, "yes", "no")
 columns = {"gender": np.where(planted.sensitive_features == 0, "girl", "boy"), "needs": needs}
 
 # %%
-# One of the two alone, and both.
+# Each attribute alone, and both.
 
 for attributes in (["gender"], ["needs"], ["gender", "needs"]):
     chosen = {name: columns[name] for name in attributes}

@@ -2,8 +2,8 @@
 Rules and what they cost
 ========================
 
-Two who must not share a class, twins who must, sizes, and a friend for everybody: rules are kept, always, or the error
-names those that contradict each other. And each has a price.
+Two people apart, two together, sizes, and a friend for everybody. Rules are always kept, or the error names those that
+contradict each other. Each rule has a price.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ result = eg.cluster(graph, n_clusters=3, fairness=0.5, rules=rules, random_state
 print(rules.check(graph, result.labels) or "every rule holds")
 
 # %%
-# What each rule costs: the best division found without it.
+# The price of each rule, from the best division found without it.
 
 prices = result.price()
 print(prices.describe())
@@ -43,7 +43,7 @@ axis.set_xlabel("share of the links that are kept without the rule")
 plt.show()
 
 # %%
-# Rules that cannot all hold are named, and no more of them than needed:
+# Rules that contradict each other are named, and only as many as needed:
 
 try:
     eg.FairPartition(3, rules=eg.Rules(together=[names[:2], names[1:3]], apart=[(names[0], names[2])])).fit(

@@ -2,7 +2,7 @@
 Auditing the communities of another tool, and repairing them
 ============================================================
 
-Leiden finds cohesive communities. Are they fair to those in them, who is worst off, and what would a repair cost?
+Leiden finds cohesive communities. Are they fair, who fares worst, and what would a repair cost?
 """
 
 import matplotlib.pyplot as plt
@@ -22,17 +22,17 @@ print(frame.overall)
 print(frame.by_cluster)
 
 # %%
-# Who is worst off, and why:
+# Who fares worst, and why:
 
 print(frame.worst(3))
 
 # %%
-# Whether that could be chance:
+# Could that be chance?
 
 print(frame.chance(random_state=0))
 
 # %%
-# Few moves that make it fairer, and the difference:
+# Make them fairer with at most four moves, and compare:
 
 better = eg.refine_labels(graph, labels, fairness=0.5, max_moves=4, random_state=0)
 print(f"{int((better != labels).sum())} people moved")

@@ -1,9 +1,9 @@
 """
-A notion of fairness of one's own
-=================================
+Your own notion of fairness
+===========================
 
-What is fair is not for a library to say. A notion is one plain function of the counts of a cluster and of the
-population: it is compiled, and every move of the search is exact for it.
+A notion is a function of the counts of a cluster and of the population. It is compiled, and the search computes its
+exact change for every move.
 """
 
 import matplotlib.pyplot as plt

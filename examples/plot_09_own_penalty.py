@@ -1,9 +1,9 @@
 """
-A penalty of one's own in a factorisation
-=========================================
+Your own penalty in a factorisation
+===================================
 
-The paper's model is a factorisation with a penalty on its membership. Any quadratic form is one: here, that the
-clusters should not split project partners.
+The paper's model is a factorisation with a penalty on the membership. Any quadratic form can be a penalty. Here it
+keeps project partners together.
 """
 
 import matplotlib.pyplot as plt
@@ -24,11 +24,11 @@ class Partners(Penalty):
         self.degrees = np.asarray(self.links.sum(axis=1))
 
     def positive(self, H):
-        """Return what pulls a membership down where there is a partner."""
+        """Return the part of the gradient that lowers memberships: the number of partners times H."""
         return self.degrees[:, None] * H
 
     def negative(self, H):
-        """Return what pulls it up where the partner is."""
+        """Return the part that raises memberships: the sum over the partners of each node."""
         return self.links @ H
 
 

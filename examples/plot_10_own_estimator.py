@@ -1,9 +1,9 @@
 """
-An estimator of one's own in a comparison
-=========================================
+Your own estimator in a comparison
+==================================
 
-A method is a class with ``_fit``. Reading, checking, numbering of clusters and the command line come for free, and
-``compare`` puts it beside all others.
+A method is a class with ``_fit``. The base class reads and checks the input and numbers the clusters, and ``compare``
+takes the estimator like any other.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 
 
 class DealOut(GraphClusterer):
-    """Deal the members of each group out to the clusters in turn: perfectly fair, and blind to links."""
+    """Assign the members of each group to the clusters in turn: perfectly fair, without regard to links."""
 
     def __init__(self, n_clusters=2, *, random_state=None):
         self.n_clusters = n_clusters

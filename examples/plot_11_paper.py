@@ -2,8 +2,8 @@
 The paper's model
 =================
 
-iFairNMTF [1]_ factorises the adjacency as H W H' and pulls the memberships of different groups together, with a weight
-that has no scale: what is fair enough has to be found by trial on every graph.
+iFairNMTF [1]_ factorises the adjacency as H W H' with a penalty that pulls the memberships of different groups
+together. The weight of the penalty has no scale, so it must be found by trial on every graph.
 
 .. [1] Ghodsi, Seyedi, Ntoutsi, "Towards Cohesion-Fairness Harmony: Contrastive Regularization in Individual Fair Graph
    Clustering", PAKDD 2024.
@@ -24,9 +24,8 @@ for weight in weights:
     )
 
 # %%
-# Beside it the front that a search on labels finds, along a dial that means the same on every graph. Here a weighted
-# sum jumps from one corner to the next, and the curve searches what it jumped over. ``at_least`` asks for the fairness
-# itself.
+# For comparison, the front of FairPartition, whose dial means the same on every graph. Here a weighted sum jumps from
+# one corner to the next; the curve also searches between them. ``at_least`` sets a bound on the fairness.
 
 curve = eg.tradeoff_curve(
     planted.adjacency, sensitive_features=planted.sensitive_features, n_clusters=5, random_state=0

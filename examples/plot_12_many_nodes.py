@@ -2,8 +2,8 @@
 Many nodes
 ==========
 
-The same call from thirty nodes to millions: only the plan of the search changes. Here with a hundred thousand, so that
-this page is built in seconds; docs/measurements has larger ones.
+The same call works from thirty nodes to millions. This example has a hundred thousand; docs/measurements has larger
+graphs.
 """
 
 import time
@@ -23,7 +23,7 @@ print(
 )
 
 # %%
-# How the clusters are linked: the diagonal is within them.
+# Links within clusters (the diagonal) and between them.
 
 _, axis = plt.subplots(figsize=(5.2, 4.5), layout="constrained")
 eg.plotting.InteractionDisplay.from_estimator(model, ax=axis)

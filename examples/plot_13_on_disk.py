@@ -2,8 +2,8 @@
 A graph that stays on disk, and Dask
 ====================================
 
-Row blocks on disk hold the edges; only labels and a few tables are in memory. The same call takes the blocks, and with
-``execution="dask"`` their rows live on the workers of a cluster.
+The edges are in row blocks on disk; only labels and a few tables are in memory. With ``execution="dask"`` the rows
+are on the workers of a cluster.
 """
 
 import tempfile

@@ -1,9 +1,9 @@
 """
-fairlearn's MetricFrame beside ours
-===================================
+For users of fairlearn's MetricFrame
+====================================
 
-fairlearn's ``MetricFrame`` disaggregates any metric of predictions by group. A clustering has no right answer to
-predict, but what it does to each person can be counted: here, the share of their links that they keep.
+fairlearn's ``MetricFrame`` disaggregates any metric of predictions by group. A clustering has no true labels, but its
+effect on each person can be measured. Here it is the share of links that they keep.
 """
 
 import matplotlib.pyplot as plt
@@ -19,13 +19,13 @@ linked = np.bincount(rows, minlength=graph.n_nodes)
 kept = np.bincount(rows, labels[rows] == labels[columns], minlength=graph.n_nodes) / linked
 
 # %%
-# What any package with one number per person can do, by group:
+# One number per person, averaged by group:
 
 for gender in np.unique(room.sensitive_features):
     print(f"{gender}: {kept[room.sensitive_features == gender].mean():.2f} of their links kept")
 
 # %%
-# And the frame for clusterings, which knows clusters and intersections as well:
+# ``FairnessFrame`` also has scores by cluster and by intersection:
 
 frame = eg.metrics.FairnessFrame(graph, labels)
 print(frame.by_group.round(3).to_string())

@@ -2,8 +2,8 @@
 What each notion of fairness rewards
 ====================================
 
-Forty nodes, half of group A, in two clusters of twenty. How does each notion see a cluster as its share of A goes from
-none to all? And what if a group is rare?
+Forty nodes, half of group A, in two clusters of twenty. How does each score change as the share of A in a cluster goes
+from none to all? And if a group is rare?
 """
 
 import matplotlib.pyplot as plt
@@ -44,11 +44,11 @@ axes[1].legend()
 plt.show()
 
 # %%
-# **B wants equal numbers**, whatever the population: of a rare group it can never be high. NB, evenness and MOUFLON's
-# compare with the population, and are 1 where both clusters mirror it.
+# **B rewards equal numbers**, whatever the population: with a rare group it can never be high. NB, evenness and
+# MOUFLON's balance compare with the population, and are 1 if both clusters mirror it.
 #
-# **How the paper's B is gamed.** It is the mean over clusters, large and small alike: two pairs of one node of each
-# group are two perfect clusters, and lift the mean of an unfair rest.
+# **How the paper's B is gamed.** It is the mean over clusters, large and small alike. Two pairs with one node of each
+# group are two perfect clusters, and raise the mean of the unfair rest.
 
 labels = np.array([0] * 18 + [1] * 18 + [2, 2, 3, 3])
 groups = np.array([0] * 18 + [1] * 18 + [0, 1, 0, 1])
@@ -56,4 +56,4 @@ for name, score in SCORES.items():
     print(f"{name:16} {score(labels, sensitive_features=groups):.2f}")
 
 # %%
-# NB and evenness weigh clusters by their nodes, so that tiny clusters buy nothing.
+# NB and evenness weigh clusters by their nodes, so tiny clusters do not help.
