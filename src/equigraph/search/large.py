@@ -146,9 +146,13 @@ class LargeSearch:
         """Put what the search on parts has found by now into the pool, after moves of single nodes."""
         assert self._inner is not None
         inner, parts = self._inner
-        for target in targets:
+
+        def place(target: Target) -> NDArray[np.int32]:
             labels = self._within_bounds(target.best(inner.pool)[parts])
-            self._keep(self._settled(labels, self.objective.for_target(target)))
+            return self._settled(labels, self.objective.for_target(target))
+
+        for labels in run_all([partial(place, target) for target in targets], self.rows.n_walks):
+            self._keep(labels)
 
     @contextmanager
     def _kept_if_lost(self, targets: Sequence[Target]) -> Iterator[None]:
