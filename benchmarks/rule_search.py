@@ -23,7 +23,7 @@ import equigraph as eg
 from benchmarks._rule_instances import FAMILIES, Instance, planted_instance, random_instance
 from equigraph.exceptions import ConflictError, EquigraphWarning, NotFoundError
 from equigraph.rules import Facts, Rules, compile_rules, feasible_labels, keeps
-from equigraph.search.agree import search_under
+from equigraph.search.feasible import make_feasible_search
 from equigraph.search.large import make_search
 from equigraph.search.pool import Target
 
@@ -202,10 +202,10 @@ def large(n: int, k: int = 10, pairs: int = 1000) -> None:
     free = time.perf_counter() - begin
     print(f"without rules: {free:.0f} s, objective {search.pool.value(0.5):.4f}", flush=True)
     begin = time.perf_counter()
-    agreed = search_under(rules, facts, codes, k)
-    labels = agreed.checked(agreed.search.solve([Target(0.5)])[0])
+    feasible = make_feasible_search(rules, facts, codes, k)
+    labels = feasible.check(feasible.search.solve([Target(0.5)])[0])
     seconds = time.perf_counter() - begin
-    print(f"with rules: {seconds:.0f} s ({seconds / free:.2f} times), {agreed.search.pool.value(0.5):.4f}")
+    print(f"with rules: {seconds:.0f} s ({seconds / free:.2f} times), {feasible.search.pool.value(0.5):.4f}")
     print(f"violations: {len(rules.check(facts.graph, labels, groups, n_clusters=k))}")
 
 

@@ -16,10 +16,10 @@ from equigraph.search.arrays import BROKEN, GAIN, LACKING, MOVED, Cooling, Tour
 from equigraph.search.kernels.anneal import anneal as anneal_kernel
 from equigraph.search.kernels.local import MOST_DENSE, visit
 from equigraph.search.level import aggregate, common_parts, compact, first_level
+from equigraph.search.level_rules import LevelRules
 from equigraph.search.moves import anneal, by_cluster, climb, local_search, near_room, swap
 from equigraph.search.objective import MOST_GROUPS, make_objective
 from equigraph.search.partition import Partition, scores_of
-from equigraph.search.ruling import Ruling
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, prepare
 from tests.reference.labels_objective import NOTIONS
 from tests.reference.naive_partition import NaivePartition
@@ -215,9 +215,11 @@ def ruled_pair(seed, with_home):
     compiled = compile_rules(rules, graph, groups, k)
     level = aggregate(first_level(graph.adjacency, columns, objective.population.size), compiled.unit)
     home = rng.integers(k, size=graph.n_nodes) if with_home else None
-    ruling = Ruling.of(compiled, home, 5)
-    bounded = replace(objective.at(0.4), least=compiled.least_size, most=compiled.most_size, rules=ruling)
-    labels = ruling.pinned(level, rng.integers(k, size=level.n_sites).astype(np.int32))
+    level_rules = LevelRules.of(compiled, home, 5)
+    bounded = replace(
+        objective.at(0.4), least=compiled.least_size, most=compiled.most_size, rules=level_rules
+    )
+    labels = level_rules.pinned(level, rng.integers(k, size=level.n_sites).astype(np.int32))
     oracle = NaivePartition(
         graph.adjacency.toarray(), labels[compiled.unit], codes, 0.4,
         compiled=compiled, home=home, allowed=5, n_clusters=k,

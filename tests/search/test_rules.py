@@ -17,7 +17,7 @@ from equigraph.exceptions import (
 )
 from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps, most_friends
 from equigraph.search import plans
-from equigraph.search.agree import UnitSearch, search_under
+from equigraph.search.feasible import UnitSearch, make_feasible_search
 from equigraph.search.pool import Target
 
 pytestmark = [
@@ -169,9 +169,9 @@ def test_size_bounds_and_sizes_are_one_mechanism(room):
 
 
 def test_labels_that_break_a_rule_never_leave(room):
-    agreement = search_under(ROOM_RULES, Facts(room), None, 3, effort=0.0)
+    feasible = make_feasible_search(ROOM_RULES, Facts(room), None, 3, effort=0.0)
     with pytest.raises(EquigraphError, match="labels that break one"):
-        agreement.checked(np.arange(30) % 3)
+        feasible.check(np.arange(30) % 3)
 
 
 def test_a_large_graph_is_brought_to_keep_the_rules(monkeypatch):
@@ -186,11 +186,11 @@ def test_a_large_graph_is_brought_to_keep_the_rules(monkeypatch):
         sizes=(90, 110),
         shares={"gender": 0.05, "needs": 0.05},
     )
-    agreement = search_under(rules, Facts(instance.graph, instance.groups), None, 4)
-    assert agreement.search.is_large
-    labels = agreement.search.solve([Target()])[0]
+    feasible = make_feasible_search(rules, Facts(instance.graph, instance.groups), None, 4)
+    assert feasible.search.is_large
+    labels = feasible.search.solve([Target()])[0]
     assert rules.check(instance.graph, labels, instance.groups, n_clusters=4) == []
-    assert agreement.search.score(labels)[0] > 0.3
+    assert feasible.search.score(labels)[0] > 0.3
 
 
 def test_what_is_not_found_is_not_called_impossible(monkeypatch):
@@ -198,9 +198,9 @@ def test_what_is_not_found_is_not_called_impossible(monkeypatch):
     monkeypatch.setattr("equigraph.rules.solve.MAX_ENTRIES", 10)
     star = np.zeros((40, 40))
     star[0, 1:] = star[1:, 0] = 1
-    agreement = search_under(Rules(friends=1), Facts(star), None, 3)
+    feasible = make_feasible_search(Rules(friends=1), Facts(star), None, 3)
     with pytest.raises(NotFoundError, match="Whether there are any is not known"):
-        agreement.search.solve([Target()])
+        feasible.search.solve([Target()])
 
 
 def start_of(room):

@@ -27,8 +27,8 @@ from equigraph.results.features import graph_of, notion_of
 from equigraph.results.formats import decode
 from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
-from equigraph.search.agree import RuleKeeper, search_under
 from equigraph.search.bounds import check_size_bounds
+from equigraph.search.feasible import FeasibleSearch, make_feasible_search
 from equigraph.search.pool import Target
 
 # More rules than this are left out by kind, not one by one.
@@ -203,11 +203,11 @@ class _Question:
                 self.codes, self.weights = attributes.codes[:, counts], weights / weights.sum()
             else:
                 self.target = Target()
-        self.first = self._keeper(0)
+        self.first = self._feasible_search(0)
 
-    def _keeper(self, turn: int) -> RuleKeeper:
+    def _feasible_search(self, turn: int) -> FeasibleSearch:
         pricing = self.pricing
-        return search_under(
+        return make_feasible_search(
             Rules.of(self.rules),
             pricing.facts,
             self.codes,
@@ -220,10 +220,11 @@ class _Question:
 
     def search(self, turn: int) -> None:
         """Search for labels, from all that were found before."""
-        keeper, near = self._keeper(turn) if turn else self.first, [one for _, one in self.pricing.found]
+        feasible = self._feasible_search(turn) if turn else self.first
+        near = [one for _, one in self.pricing.found]
         for labels in near:
-            keeper.search.keep(labels)
-        labels = keeper.checked(keeper.search.solve([self.target], near[:1])[0])
+            feasible.search.keep(labels)
+        labels = feasible.check(feasible.search.solve([self.target], near[:1])[0])
         self.pricing.found.append((self, labels))
 
     def value(self, labels: NDArray) -> tuple[float, float]:

@@ -27,8 +27,16 @@ from equigraph.community.start import read_start, warn_if_short
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
-from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.bounds import SizeBounds, check_size_bounds
+from equigraph.search.feasible import (
+    ON_CONFLICT,
+    RULES,
+    FeasibleSearch,
+    HomeLabels,
+    OnConflict,
+    as_rules,
+    make_feasible_search,
+)
 from equigraph.search.plans import is_large
 from equigraph.search.pool import Target
 from equigraph.spectral.soft import soft_fair_labels
@@ -238,10 +246,10 @@ class FairPartition(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         with self._opened(problem) as (problem, graph), self._notifier() as notify:
-            search, keeper = self._search(problem, graph, self._number(problem, graph), even=self._even())
+            search, feasible = self._search(problem, graph, self._number(problem, graph), even=self._even())
             starts = self._starts(problem, search.n_clusters)
             labels = search.solve([self._target()], starts, notify, self.n_init)[0]
-            return self._clustering(problem, search, labels, keeper)
+            return self._clustering(problem, search, labels, feasible)
 
     def refine(
         self,
@@ -296,9 +304,9 @@ class FairPartition(GraphClusterer):
         home = start.home(self._target(), max_moves, stay) if few else None
         with self._opened(problem) as (problem, graph), self._notifier() as notify:
             placed = start.placed(problem.adjacency) if ruled else start.labels
-            search, keeper = self._search(problem, graph, start.n_clusters, placed if ruled else None, home)
+            search, feasible = self._search(problem, graph, start.n_clusters, placed if ruled else None, home)
             found = search.solve([self._target()], [placed], notify)[0]
-            clustering = self._clustering(problem, search, found, keeper)
+            clustering = self._clustering(problem, search, found, feasible)
         return self._finish(problem, replace(clustering, keeps_numbers=few or clustering.keeps_numbers))
 
     @contextmanager
@@ -345,9 +353,9 @@ class FairPartition(GraphClusterer):
         graph: Any,
         n_clusters: int,
         start: NDArray | None = None,
-        home: Home | None = None,
+        home: HomeLabels | None = None,
         even: float = 0.0,
-    ) -> tuple[Any, RuleKeeper | None]:
+    ) -> tuple[Any, FeasibleSearch | None]:
         """Return the search that the parameters describe, and under rules what could be agreed on."""
         from equigraph.search.large import make_search
 
@@ -355,7 +363,7 @@ class FairPartition(GraphClusterer):
         check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
         if self.rules is None and home is None:
             return make_search(graph, codes, n_clusters, size_bounds=self.size_bounds, **options), None
-        keeper = search_under(
+        feasible = make_feasible_search(
             as_rules(self.rules or {}),
             Facts(problem.graph, problem.given),
             codes,
@@ -366,7 +374,7 @@ class FairPartition(GraphClusterer):
             home=home,
             **options,
         )
-        return keeper.search, keeper
+        return feasible.search, feasible
 
     def _starts(self, problem: Problem, n_clusters: int) -> list[NDArray]:
         """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
@@ -385,7 +393,7 @@ class FairPartition(GraphClusterer):
         return [soft_fair_labels(problem.adjacency, codes, n_clusters, strength=_STRENGTH, seed=problem.seed)]
 
     def _clustering(
-        self, problem: Problem, search: Any, labels: NDArray, keeper: RuleKeeper | None
+        self, problem: Problem, search: Any, labels: NDArray, feasible: FeasibleSearch | None
     ) -> Clustering:
         """Return what the base class takes, and say what was not reached."""
         modularity, notion = search.score(labels)
@@ -394,9 +402,9 @@ class FairPartition(GraphClusterer):
         if self.at_least is not None:
             value = modularity
             warn_if_short("FairPartition", get_notion(self.notion), notion, self.at_least)
-        if keeper is not None:
-            keeper.checked(labels)
-            keeper.warn_if_relaxed("FairPartition")
+        if feasible is not None:
+            feasible.check(labels)
+            feasible.warn_if_relaxed("FairPartition")
         if hasattr(search, "interaction"):
             interaction = search.interaction(labels) * problem.unit
         else:
@@ -411,14 +419,14 @@ class FairPartition(GraphClusterer):
                 "notion_": notion,
                 "objective_": value,
                 "status_": "stopped" if search.stopped else None,
-                "rules_": None if keeper is None else keeper.rules,
-                "relaxed_": () if keeper is None else keeper.given_up,
+                "rules_": None if feasible is None else feasible.rules,
+                "relaxed_": () if feasible is None else feasible.given_up,
             },
         )
 
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         with self._opened(problem) as (problem, graph):
-            search, keeper = self._search(problem, graph, self._number(problem, graph))
+            search, feasible = self._search(problem, graph, self._number(problem, graph))
             starts = self._starts(problem, search.n_clusters)
             labels: list[NDArray] = []
             if values is None:
@@ -426,8 +434,8 @@ class FairPartition(GraphClusterer):
             else:
                 labels = search.solve([Target(float(value)) for value in values], starts, notify, self.n_init)
         found = DialLabels(labels, search.pool.labels)
-        if keeper is not None:
-            keeper.warn_if_relaxed("FairPartition")
+        if feasible is not None:
+            feasible.warn_if_relaxed("FairPartition")
             for one in (*found.labels, *found.front):
-                keeper.checked(one)
+                feasible.check(one)
         return found

@@ -13,7 +13,7 @@ from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
 from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics.notions import Notion
-from equigraph.search.agree import Home
+from equigraph.search.feasible import HomeLabels
 from equigraph.search.pool import Target
 
 # Beyond this value of the dial a move would not see Q any more.
@@ -31,7 +31,7 @@ class Start:
         """Return labels with a cluster for every new node."""
         return placed_nodes(adjacency, self.labels, self.n_clusters)
 
-    def home(self, target: Target, max_moves: int | None, stay: float) -> Home:
+    def home(self, target: Target, max_moves: int | None, stay: float) -> HomeLabels:
         """Return what it costs to move nodes that have a label, for a target."""
         if int(self.labels.max()) >= self.n_clusters:
             raise ParameterError(
@@ -40,7 +40,7 @@ class Start:
             )
         weight = 1 - (_HIGHEST if target.at_least is not None else min(target.fairness, _HIGHEST))
         rate = stay if target.at_least is not None else stay / weight
-        return Home(self.labels, max_moves, price=rate * weight, rate=rate)
+        return HomeLabels(self.labels, max_moves, price=rate * weight, rate=rate)
 
 
 def read_start(labels: Any, graph: Any, n_clusters: int | None, gaps: bool) -> Start:

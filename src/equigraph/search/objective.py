@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import EVENNESS, Notion, get_notion
 from equigraph.search.arrays import Terms
+from equigraph.search.level_rules import LevelRules
 from equigraph.search.pool import Target
-from equigraph.search.ruling import Ruling
 
 # Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
 HIGHEST = 0.97
@@ -49,7 +49,7 @@ class Objective:
         fair.
     least, most : ndarray of shape (n_clusters,) or (0,), int64
         Bounds on the number of nodes of each cluster; none where the number of clusters is free.
-    rules : Ruling or None
+    rules : LevelRules or None
         Rules on the sites of the level.
     even : float
         What an evenness of 1 in place of 0 is worth in Q: it decides between labels that N does not tell apart.
@@ -66,7 +66,7 @@ class Objective:
     cap: float = np.inf
     least: NDArray[np.int64] = field(default_factory=lambda: _NOTHING)
     most: NDArray[np.int64] = field(default_factory=lambda: _NOTHING)
-    rules: Ruling | None = None
+    rules: LevelRules | None = None
     even: float = 0.0
 
     @property

@@ -12,8 +12,8 @@ from equigraph.search.kernels.parts import own_weight
 from equigraph.search.kernels.rules import fill_rules
 from equigraph.search.kernels.state import fill
 from equigraph.search.level import count_groups
+from equigraph.search.level_rules import NO_RULES
 from equigraph.search.objective import Objective
-from equigraph.search.ruling import NO_RULES
 
 # Changes by single nodes are kept for at most so many groups of all clusters together.
 _MOST_CACHED = 2**22
@@ -65,7 +65,7 @@ class Partition:
         """By how much bounds on sizes and rules are missed."""
         missed = int(self.state.tally[BROKEN])
         rules = self.objective.rules
-        return missed if rules is None else missed + rules.misplaced(self.labels)
+        return missed if rules is None else missed + rules.n_misplaced(self.labels)
 
     def relabelled(self, labels: NDArray) -> Partition:
         """Return other labels under the same objective."""

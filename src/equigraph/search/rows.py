@@ -16,6 +16,7 @@ from equigraph.search.kernels.local import visit, wanted_clusters
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
 from equigraph.search.level import clusters_level, level_of, links_to
+from equigraph.search.level_rules import NO_RULES
 from equigraph.search.moves import (
     LEAST_SWAP,
     SWAP_PASSES,
@@ -29,7 +30,6 @@ from equigraph.search.moves import (
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_from
 from equigraph.search.plans import is_large
-from equigraph.search.ruling import NO_RULES
 from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.rows import Rows, StreamedRows

@@ -1,4 +1,4 @@
-"""How a search is watched and stopped."""
+"""Progress reports of a search, and early stopping."""
 
 from __future__ import annotations
 
@@ -9,58 +9,61 @@ from types import TracebackType
 
 from equigraph._utils.callbacks import Notifier
 
-# Seconds between two questions whether somebody wants to stop, within a step.
-_PATIENCE = 0.5
+# Least number of seconds between two calls of the callback within a step.
+_CALLBACK_INTERVAL = 0.5
 
 
-class Stopped(Exception):
-    """Somebody wants the search to stop."""
+class StopRequested(Exception):
+    """Raised when a callback asks to stop."""
 
 
 class Stopwatch:
-    """Tells about progress, and ends a block of code when somebody wants to stop and there is something to keep.
+    """Context manager that reports progress to a callback, and leaves the block early when the callback asks to stop.
 
     Parameters
     ----------
     notify : Notifier, optional
         Called after each step; may ask to stop.
     total : int
-        Number of steps, about.
-    may_stop : callable
-        Whether there is something to keep: a wish to stop waits until there is.
+        Estimated number of steps.
+    has_result : callable
+        Whether the search has a result to return. A request to stop is deferred until it has one.
 
     Attributes
     ----------
     stopped : bool
-        Whether the block ended early, also by Ctrl-C.
+        Whether the block ended early, by a callback or by Ctrl-C.
     """
 
     def __init__(
-        self, notify: Notifier | None = None, total: int = 1, may_stop: Callable[[], bool] = lambda: False
+        self,
+        notify: Notifier | None = None,
+        total: int = 1,
+        has_result: Callable[[], bool] = lambda: False,
     ):
-        self._notify, self._may_stop = notify or Notifier(), may_stop
+        self._notify, self._has_result = notify or Notifier(), has_result
         self._step, self._total, self._stage = 0, total, "search"
-        self._wanted = self.stopped = False
-        self._last = time.monotonic()
-        # Climbs from several starts look at the same time.
+        self._stop_requested = self.stopped = False
+        self._last_call = time.monotonic()
+        # Climbs from several starts run in threads that share the stopwatch.
         self._lock = threading.Lock()
 
     def step(self, stage: str = "search") -> None:
-        """Say that a step is done."""
+        """Count a completed step and call the callback."""
         self._step, self._stage = self._step + 1, stage
-        self._ask()
+        self._call_back()
 
     def look(self) -> None:
-        """Ask, within a step, whether somebody wants to stop; called often, it asks now and then."""
-        if time.monotonic() - self._last > _PATIENCE:
-            self._ask()
+        """Call the callback within a step, unless the last call was less than half a second ago."""
+        if time.monotonic() - self._last_call > _CALLBACK_INTERVAL:
+            self._call_back()
 
-    def _ask(self) -> None:
+    def _call_back(self) -> None:
         with self._lock:
-            self._last = time.monotonic()
-            self._wanted |= self._notify(self._stage, min(self._step, self._total), self._total)
-        if self._wanted and self._may_stop():
-            raise Stopped
+            self._last_call = time.monotonic()
+            self._stop_requested |= self._notify(self._stage, min(self._step, self._total), self._total)
+        if self._stop_requested and self._has_result():
+            raise StopRequested
 
     def __enter__(self) -> Stopwatch:
         return self
@@ -69,6 +72,6 @@ class Stopwatch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self.stopped = (
-            kind is not None and issubclass(kind, (Stopped, KeyboardInterrupt)) and self._may_stop()
+            kind is not None and issubclass(kind, (StopRequested, KeyboardInterrupt)) and self._has_result()
         )
         return self.stopped

@@ -1,4 +1,4 @@
-"""From rules to a search that keeps them: what can be kept, and first labels that do."""
+"""Search under rules: find feasible labels, or relax the rules, then search among the labels that keep them."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ from equigraph.rules.base import in_words
 from equigraph.rules.solve import is_refuted
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.level import aggregate, compact, first_level
+from equigraph.search.level_rules import LevelRules
 from equigraph.search.plans import is_large
 from equigraph.search.pool import Pool, Target
-from equigraph.search.ruling import Ruling
 
-# Where only the rules count: temperatures and the price of a broken one, in units of a typical change, and tries.
-_HOT, _COLD, _PRICE, _TRIES, _LEAST_STEPS = 400.0, 50.0, 1000.0, 6, 20_000
+# Annealing for feasibility alone: temperatures and penalty of a violation in units of a typical change, number of
+# attempts, and least number of steps.
+_HOT, _COLD, _PENALTY, _ATTEMPTS, _LEAST_STEPS = 400.0, 50.0, 1000.0, 6, 20_000
 
 
 @dataclass(frozen=True)
 class _RulesOrDict(Constraint):
-    """Rules, or a dict of them."""
+    """Constraint that accepts `Rules` or a dict of them."""
 
     def _accepts(self, value: Any) -> bool:
         return isinstance(value, (Rules, Mapping))
@@ -64,17 +65,17 @@ OnConflict = Literal["error", "relax"]
 
 
 @dataclass(frozen=True, eq=False)
-class Home:
-    """Where nodes should rather stay.
+class HomeLabels:
+    """Home cluster of each node, and the cost of leaving it.
 
     Attributes
     ----------
     labels : ndarray of shape (n_nodes,)
-        Cluster of each node, -1 for one that has been nowhere yet.
+        Home cluster of each node, -1 for a new node.
     max_moves : int or None
-        How many nodes may move.
+        Largest number of nodes that may leave their home cluster.
     price, rate : float
-        What each costs, in units of the objective that moves climb, and of modularity.
+        Penalty for each node that leaves, in units of the objective and of modularity.
     """
 
     labels: NDArray
@@ -82,8 +83,8 @@ class Home:
     price: float
     rate: float
 
-    def too_many(self, moved: int, fewest: bool) -> EquigraphError:
-        """Return the error about more moves than allowed."""
+    def limit_error(self, moved: int, fewest: bool) -> EquigraphError:
+        """Return the error to raise if more nodes move than allowed."""
         if fewest and (self.labels >= 0).all():
             return InfeasibleError(
                 f"The rules cannot be kept with max_moves={self.max_moves!r}: at least "
@@ -96,7 +97,7 @@ class Home:
 
 
 class UnitSearch:
-    """A search among the labels that keep rules: `Search` on the units of nodes that have to be together.
+    """Search among the labels that keep rules: `Search` on units, the sets of nodes that must be together.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ class UnitSearch:
         Groups, as of `make_search`.
     compiled : CompiledRules
         The rules and bounds on sizes.
-    home : Home, optional
-        Where nodes should rather stay.
+    home : HomeLabels, optional
+        Home clusters and the cost of leaving them.
     effort, seed, options
         As of `make_search`.
     """
@@ -117,7 +118,7 @@ class UnitSearch:
         facts: Facts,
         codes: NDArray | None,
         compiled: CompiledRules,
-        home: Home | None = None,
+        home: HomeLabels | None = None,
         *,
         effort: float = 1.0,
         seed: int = 0,
@@ -127,20 +128,22 @@ class UnitSearch:
         from equigraph.search.search import Search
 
         adjacency = facts.graph.unit_adjacency
-        self._free = adjacency, codes, {**options, "effort": effort, "seed": seed}
+        self._unconstrained = adjacency, codes, {**options, "effort": effort, "seed": seed}
         self.unit, self.rules, self.n_clusters = compiled.unit, compiled, compiled.n_clusters
-        self.ruling = Ruling.of(compiled)
+        self.level_rules = LevelRules.of(compiled)
         if home is not None:
-            self.ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price, home.rate)
+            self.level_rules = LevelRules.of(compiled, home.labels, home.max_moves, home.price, home.rate)
         objective, columns = make_objective(
             codes, n_nodes=self.unit.size, total=float(adjacency.sum(dtype=np.float64)), **options
         )
         level = first_level(adjacency, columns, objective.population.size)
         if compiled.n_units < self.unit.size:
             level = aggregate(level, self.unit)
-        bounded = replace(objective, least=compiled.least_size, most=compiled.most_size, rules=self.ruling)
+        bounded = replace(
+            objective, least=compiled.least_size, most=compiled.most_size, rules=self.level_rules
+        )
         self.inner = Search(level, bounded, self.n_clusters, effort=effort, seed=seed)
-        # A large graph is searched without rules, and what is found is brought to keep them.
+        # A large graph is searched without rules, and the labels are repaired afterwards.
         self.is_large = is_large(self.unit.size, adjacency.nnz) and effort > 0
 
     @property
@@ -150,7 +153,7 @@ class UnitSearch:
 
     @property
     def pool(self) -> Pool:
-        """All labels found that keep the rules and that nothing dominates."""
+        """Pareto front of the labels found that keep the rules."""
         inner = self.inner.pool
         return Pool([labels[self.unit] for labels in inner.labels], list(inner.scores))
 
@@ -159,32 +162,32 @@ class UnitSearch:
         return self.inner.score(self._on_units(labels))
 
     def keep(self, labels: NDArray) -> None:
-        """Take labels from elsewhere into the pool, if they keep the rules."""
+        """Add labels to the pool if they keep the rules."""
         self.inner.keep(self._on_units(labels))
 
     def moved(self, labels: NDArray) -> int:
-        """Return how many nodes are elsewhere than at home."""
-        return self.ruling.moved(self._on_units(labels))
+        """Return the number of nodes outside their home cluster."""
+        return self.level_rules.moved(self._on_units(labels))
 
-    def first_labels(
-        self, starts: Iterable[NDArray] = (), patience: int = 1
+    def find_feasible(
+        self, starts: Iterable[NDArray] = (), step_factor: int = 1
     ) -> tuple[bool, NDArray[np.int32]]:
-        """Try to find labels that keep the rules; return whether that worked, and the labels nearest to it."""
+        """Search for labels that keep the rules; return whether any were found, and those with fewest violations."""
         from equigraph.search.moves import anneal, local_search
         from equigraph.search.partition import Partition
 
         inner = self.inner
         objective = inner.objective.at(0.0)
-        n_steps = patience * max(inner.plan.n_steps // 2, _LEAST_STEPS)
+        n_steps = step_factor * max(inner.plan.n_steps // 2, _LEAST_STEPS)
         given = [inner.exactly(self._on_units(start)) for start in starts]
         found = []
-        for number in range(_TRIES):
-            rng = inner.rng(4, number, patience)
+        for number in range(_ATTEMPTS):
+            rng = inner.rng(4, number, step_factor)
             labels = given[number % len(given)] if given else inner.division(rng).labels
             partition = Partition(inner.level, objective, labels, self.n_clusters)
             local_search(partition, rng)
             if partition.broken:
-                partition = anneal(partition, rng, n_steps, _HOT, cold=_COLD, prices=(_PRICE, _PRICE))
+                partition = anneal(partition, rng, n_steps, _HOT, cold=_COLD, prices=(_PENALTY, _PENALTY))
                 local_search(partition, rng)
             found.append(inner.keep(partition.labels))
             if found[-1].broken == 0:
@@ -204,32 +207,32 @@ class UnitSearch:
         Raises
         ------
         NotFoundError
-            If none were found, and none are known.
+            If no labels that keep the rules were found.
         """
         if not self.is_large:
             found = self.inner.solve(targets, map(self._on_units, starts), notify, n_runs)
             return [labels[self.unit] for labels in found]
         free = self._without_rules().solve(targets, starts, notify, n_runs)
         for target, labels in zip(targets, free, strict=True):
-            self._bring(labels, target)
+            self._repair(labels, target)
         self._check_any()
         return [target.best(self.pool) for target in targets]
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
-        """Return all labels found that nothing dominates; see `Search.front`."""
+        """Return the Pareto front of the labels found; see `Search.front`."""
         if not self.is_large:
             self.inner.front(map(self._on_units, starts), notify, n_runs)
             return self.pool
         free = self._without_rules().front(starts, notify, n_runs)
         for (_, notion), labels in zip(free.scores, free.labels, strict=True):
-            self._bring(labels, Target(at_least=notion))
+            self._repair(labels, Target(at_least=notion))
         self._check_any()
         return self.pool
 
     def _without_rules(self) -> Any:
         from equigraph.search.large import make_search
 
-        adjacency, codes, options = self._free
+        adjacency, codes, options = self._unconstrained
         return make_search(adjacency, codes, self.n_clusters, **options)
 
     def _check_any(self) -> None:
@@ -239,8 +242,8 @@ class UnitSearch:
                 "to ask a solver."
             )
 
-    def _bring(self, labels: NDArray, target: Target) -> None:
-        """Move as few units as need be for labels to keep the rules, and then such as raise the objective."""
+    def _repair(self, labels: NDArray, target: Target) -> None:
+        """Move as few units as the rules require, then apply local search under the rules; keep the labels."""
         from equigraph.search.moves import anneal, local_search
         from equigraph.search.partition import Partition
 
@@ -256,13 +259,13 @@ class UnitSearch:
             units = units.relabelled(self._on_units(answer.labels))
             local_search(units, **limits)
         inner.keep(units.labels.copy())
-        # Where sizes or shares are tied, only swaps help.
+        # Under tight bounds on sizes or shares only swaps are feasible.
         units = anneal(units, inner.rng(0), inner.level.n_sites, 0.0)
         local_search(units, **limits)
         inner.keep(units.labels)
 
     def _on_units(self, labels: NDArray) -> NDArray[np.int32]:
-        """Return the label that most nodes of a unit have."""
+        """Return the most frequent label in each unit."""
         labels = compact(np.asarray(labels)) if int(np.min(labels)) < 0 else np.asarray(labels)
         n_labels, n_units = int(labels.max()) + 1, self.inner.level.n_sites
         if n_units == labels.size:
@@ -275,8 +278,8 @@ class UnitSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class RuleKeeper:
-    """A search among the labels that keep rules, some of which are known.
+class FeasibleSearch:
+    """Search among the labels that keep rules, with the rules kept and those given up.
 
     Attributes
     ----------
@@ -287,7 +290,7 @@ class RuleKeeper:
     given_up : tuple
         The rules that were given up, in the order given.
     compiled : CompiledRules
-        The rules that are kept, and bounds on sizes that came without a rule, as arrays.
+        The rules that are kept, and ``size_bounds``, as arrays.
     """
 
     search: UnitSearch
@@ -295,8 +298,8 @@ class RuleKeeper:
     given_up: tuple[Rule, ...]
     compiled: CompiledRules
 
-    def checked(self, labels: NDArray) -> NDArray:
-        """Return labels that are about to be handed out, if they keep the rules: nothing else ever is."""
+    def check(self, labels: NDArray) -> NDArray:
+        """Return labels unchanged, or raise an EquigraphError if they break a rule; every result passes this check."""
         if not keeps(self.compiled, labels):
             raise EquigraphError(
                 "The search under rules has found labels that break one: please report this error of equigraph."
@@ -304,7 +307,7 @@ class RuleKeeper:
         return labels
 
     def warn_if_relaxed(self, who: str) -> None:
-        """Say which rules were given up, if any."""
+        """Warn of the rules that were given up, if any."""
         if self.given_up:
             warn(
                 f"{who}: not all rules can be kept; given up: {in_words(self.given_up)}.", RulesRelaxedWarning
@@ -312,11 +315,11 @@ class RuleKeeper:
 
 
 def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:
-    """Return rules that may have come as a dict."""
+    """Return rules, converted from a dict if necessary."""
     return rules if isinstance(rules, Rules) else Rules.from_dict(rules)
 
 
-def search_under(
+def make_feasible_search(
     rules: Rules,
     facts: Facts,
     codes: NDArray | None,
@@ -325,13 +328,13 @@ def search_under(
     on_conflict: OnConflict = "error",
     size_bounds: SizeBounds = None,
     starts: Iterable[NDArray] = (),
-    home: Home | None = None,
+    home: HomeLabels | None = None,
     **options: Any,
-) -> RuleKeeper:
-    """Find out which rules can be kept, and return a search among the labels that keep them.
+) -> FeasibleSearch:
+    """Determine which rules can be kept, and return a search among the labels that keep them.
 
-    Labels are looked for first, and the solver is asked only if none are found: what it is slow at, such as links to
-    keep, is easy to find.
+    Local search for feasible labels comes first, and the solver only if it finds none. Rules that are slow to solve,
+    such as friends, are easy for local search.
 
     Parameters
     ----------
@@ -344,13 +347,13 @@ def search_under(
     n_clusters : int
         Number of clusters.
     on_conflict : {"error", "relax"}
-        What is done about rules that contradict each other; see `equigraph.rules.settle_rules`.
+        How to handle rules that contradict each other; see `equigraph.rules.settle_rules`.
     size_bounds : "auto", (least, most) or None
-        Bounds that are always met. "auto" gives way to rules, as little as need be, and to rules on sizes at all.
+        Bounds that are always met. "auto" is lowered as far as the rules require, and dropped if a rule is on sizes.
     starts : iterable of ndarray
-        Labels near to which is looked.
-    home : Home, optional
-        Where nodes should rather stay.
+        Labels to start from.
+    home : HomeLabels, optional
+        Home clusters and the cost of leaving them.
 
     Raises
     ------
@@ -366,7 +369,7 @@ def search_under(
         return UnitSearch(facts, codes, compiled, home, **options), compiled
 
     if size_bounds == "auto":
-        found = _with_floor(rules, n, n_clusters, starts, make)
+        found = _with_least_size(rules, n, n_clusters, starts, make)
         if found is not None:
             return found
         size_bounds = None
@@ -374,16 +377,16 @@ def search_under(
     search, compiled = make(wanted)
     kept, near = False, None
     if search.is_large:
-        kept = _maybe_kept(search, compiled)
+        kept = _solve_large(search, compiled)
     elif not is_refuted(compiled):
-        kept, near = search.first_labels(starts)
+        kept, near = search.find_feasible(starts)
     if kept:
-        return RuleKeeper(search, rules, (), compiled)
+        return FeasibleSearch(search, rules, (), compiled)
 
     def finder(part: CompiledRules) -> NDArray | None:
-        """Look for labels that keep some of the rules; None if none are found."""
+        """Return labels that keep some of the rules, None if none are found."""
         search = UnitSearch(facts, codes, part, **options)
-        found, labels = (False, None) if search.is_large else search.first_labels()
+        found, labels = (False, None) if search.is_large else search.find_feasible()
         return labels.astype(np.intp) if found and labels is not None else None
 
     try:
@@ -397,23 +400,25 @@ def search_under(
             finder=finder,
         )
     except NotFoundError:
-        # There may be labels all the same, and a longer look is worth more than no answer.
-        if compiled.contradiction or not search.first_labels(starts, patience=10)[0]:
+        # Neither found nor refuted: a longer search may still find labels.
+        if compiled.contradiction or not search.find_feasible(starts, step_factor=10)[0]:
             raise
-        return RuleKeeper(search, rules, (), compiled)
+        return FeasibleSearch(search, rules, (), compiled)
     if settled.given_up:
         search, compiled = make(settled.rules)
     search.keep(settled.labels)
     if not search.inner.pool.labels and home is not None:
-        raise home.too_many(search.moved(settled.labels), settled.fewest)
+        raise home.limit_error(search.moved(settled.labels), settled.fewest)
     remaining = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
-    keeper = RuleKeeper(search, remaining, settled.given_up, compiled)
-    keeper.checked(settled.labels)
-    return keeper
+    feasible = FeasibleSearch(search, remaining, settled.given_up, compiled)
+    feasible.check(settled.labels)
+    return feasible
 
 
-def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], make: Any) -> RuleKeeper | None:
-    """Return a search under rules and the largest least size that they leave room for; None without any."""
+def _with_least_size(
+    rules: Rules, n: int, n_clusters: int, starts: list[NDArray], make: Any
+) -> FeasibleSearch | None:
+    """Return a search under the largest feasible least size of a cluster, found by bisection; None if none is."""
     wanted = check_size_bounds("auto", n, n_clusters)[0]
     if any(isinstance(rule, Sizes) for rule in rules.items):
         return None
@@ -424,14 +429,14 @@ def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], ma
             return None
         refuted = is_refuted(compiled)
         if search.is_large:
-            kept = _maybe_kept(search, compiled)
+            kept = _solve_large(search, compiled)
         else:
-            kept = not refuted and search.first_labels(starts)[0]
+            kept = not refuted and search.find_feasible(starts)[0]
         if not (kept or refuted) and (answer := feasible_labels(compiled)).labels is not None:
             search.keep(answer.labels)
             kept = bool(search.inner.pool.labels)
         if kept:
-            found, kept_least = RuleKeeper(search, rules, (), compiled), least
+            found, kept_least = FeasibleSearch(search, rules, (), compiled), least
         else:
             most = least - 1
         least = (kept_least + most + 1) // 2
@@ -444,8 +449,8 @@ def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], ma
     return found
 
 
-def _maybe_kept(search: UnitSearch, compiled: CompiledRules) -> bool:
-    """Ask the solver about a large graph, and keep its labels; return whether rules are not proven to be impossible."""
+def _solve_large(search: UnitSearch, compiled: CompiledRules) -> bool:
+    """Add the solver's labels for a large graph to the pool; return False if it proves the rules impossible."""
     answer = feasible_labels(compiled)
     if answer.labels is not None:
         search.keep(answer.labels)
@@ -453,7 +458,7 @@ def _maybe_kept(search: UnitSearch, compiled: CompiledRules) -> bool:
 
 
 def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) -> list[Rule]:
-    """Return bounds on sizes as the first rule, which is the last to be given up.
+    """Return bounds on sizes as a rule; it comes first, so that it is given up last.
 
     Raises
     ------

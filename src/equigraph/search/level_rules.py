@@ -1,4 +1,4 @@
-"""Rules on the sites of a level, in the form that compiled code takes."""
+"""Rules on the sites of a level, as arrays for compiled code."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from equigraph.search.arrays import Constraints, Level
 
 
 @dataclass(frozen=True, eq=False)
-class Ruling:
-    """Rules on the sites of a level: units, or sets of units.
+class LevelRules:
+    """Rules on the sites of a level, which are units or sets of units.
 
     Attributes
     ----------
     rules : CompiledRules
-        The rules, on units.
+        The rules on units.
     site : ndarray of shape (n_nodes,)
         Site of each node.
     fixed : ndarray of shape (n_sites,)
-        Cluster of each site, -1 where it is free.
-    apart, counts : csr_array of shape (n_sites, n_sites) and (n_sites, n_columns)
-        Which sites are to be apart, and how many nodes of each count in each column.
+        Cluster of each fixed site, -1 if the site is free.
+    apart : csr_array of shape (n_sites, n_sites)
+        Pairs of sites that may not share a cluster.
+    counts : csr_array of shape (n_sites, n_columns)
+        Number of nodes of each site in each column of the rules.
     home : ndarray of shape (n_nodes,) or (0,)
-        Cluster that each node should rather not leave; -1 for none.
+        Home cluster of each node, -1 for none; empty if no node has one.
     allowed : int
-        How many nodes may be elsewhere.
+        Largest number of nodes outside their home cluster.
     stay : float
-        What each of these costs, in units of the objective.
+        Penalty for each of them during moves, in units of the objective.
     rate : float
-        The same in units of modularity, where labels are chosen.
+        The same penalty in units of modularity, for the choice among labels.
     """
 
     rules: CompiledRules
@@ -58,8 +60,8 @@ class Ruling:
         max_moves: int | None = None,
         stay: float = 0.0,
         rate: float = 0.0,
-    ) -> Ruling:
-        """Return rules on their units, with a home for each node where few are to move."""
+    ) -> LevelRules:
+        """Return the rules on their own units, with home clusters if the number of moves counts."""
         return cls(
             rules=rules,
             site=rules.unit,
@@ -72,15 +74,15 @@ class Ruling:
             rate=float(rate),
         )
 
-    def on_parts(self, parts: NDArray) -> Ruling:
-        """Return the rules on sets of sites; a set that has two fixed sites goes where the last of them does."""
+    def on_parts(self, parts: NDArray) -> LevelRules:
+        """Return the rules on sets of sites; a set with several fixed sites takes the cluster of the last one."""
         n_parts = int(parts.max()) + 1
         onto = sparse.csr_array(
             (np.ones(parts.size, dtype=np.int64), (parts, np.arange(parts.size))), shape=(n_parts, parts.size)
         )
         fixed = np.full(n_parts, -1, dtype=np.int64)
-        held = self.fixed >= 0
-        fixed[parts[held]] = self.fixed[held]
+        is_fixed = self.fixed >= 0
+        fixed[parts[is_fixed]] = self.fixed[is_fixed]
         pairs = self.apart.tocoo()
         rows, columns = parts[pairs.row], parts[pairs.col]
         different = rows != columns
@@ -98,13 +100,13 @@ class Ruling:
 
     @property
     def names_clusters(self) -> bool:
-        """Whether it matters which number a cluster has."""
-        alike = max(map(len, interchangeable(self.rules)), default=1)
-        return bool(self.home.size) or alike < self.rules.n_clusters
+        """Whether the numbers of the clusters matter."""
+        n_alike = max(map(len, interchangeable(self.rules)), default=1)
+        return bool(self.home.size) or n_alike < self.rules.n_clusters
 
     @cached_property
     def _arrays(self) -> Constraints:
-        """The arrays for compiled code, with nothing counted."""
+        """Arrays for compiled code, without counters."""
         rules = self.rules
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.site, minlength=self.fixed.size))])
         needed = bool(rules.needed.any())
@@ -142,7 +144,7 @@ class Ruling:
         )
 
     def constraints(self) -> Constraints:
-        """Return the arrays for compiled code, with new ones for what is counted, all zero."""
+        """Return the arrays for compiled code, with new counters that are all zero."""
         arrays, k = self._arrays, self.rules.n_clusters
         return arrays._replace(
             counts=np.zeros((k, arrays.least.shape[1]), dtype=np.int64),
@@ -151,30 +153,30 @@ class Ruling:
             sums=np.zeros(3, dtype=np.int64),
         )
 
-    def misplaced(self, labels: NDArray) -> int:
-        """Return how many sites are not where they have to be."""
-        held = self.fixed >= 0
-        return int((labels[held] != self.fixed[held]).sum())
+    def n_misplaced(self, labels: NDArray) -> int:
+        """Return the number of fixed sites in a wrong cluster."""
+        is_fixed = self.fixed >= 0
+        return int((labels[is_fixed] != self.fixed[is_fixed]).sum())
 
     def moved(self, labels: NDArray) -> int:
-        """Return how many nodes are elsewhere than at home."""
+        """Return the number of nodes outside their home cluster."""
         if not self.home.size:
             return 0
         return int(((self.home >= 0) & (self.home != labels[self.site])).sum())
 
     def pinned(self, level: Level, labels: NDArray) -> NDArray[np.int32]:
-        """Return labels with clusters numbered as the rules speak of them, and fixed sites where they have to be.
+        """Return labels with clusters renumbered to match the rules, and fixed sites in their clusters.
 
-        Every cluster that this leaves empty gets a free site of the largest ones.
+        Every cluster that is empty after that gets a free site of one of the largest clusters.
         """
         labels = np.array(labels, dtype=np.int32)
         if self.names_clusters:
-            labels = self._numbers(level, labels)[labels]
-        held = self.fixed >= 0
-        labels[held] = self.fixed[held]
+            labels = self._cluster_numbers(level, labels)[labels]
+        is_fixed = self.fixed >= 0
+        labels[is_fixed] = self.fixed[is_fixed]
         sizes = np.bincount(labels, minlength=self.rules.n_clusters)
         for cluster in np.flatnonzero(sizes == 0):
-            donors = np.flatnonzero(~held & (sizes[labels] > 1))
+            donors = np.flatnonzero(~is_fixed & (sizes[labels] > 1))
             if not donors.size:
                 break
             site = donors[np.argmax(sizes[labels[donors]])]
@@ -183,13 +185,13 @@ class Ruling:
             sizes[cluster] = 1
         return labels
 
-    def _numbers(self, level: Level, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the number for each cluster with which fewest nodes are in the wrong place."""
+    def _cluster_numbers(self, level: Level, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return new numbers of the clusters, by an assignment that minimises violations of sizes, fixed and home."""
         k, rules = self.rules.n_clusters, self.rules
         size = np.bincount(labels, weights=level.sizes, minlength=k)[:, None]
         cost = np.maximum(rules.least_size - size, 0) + np.maximum(size - rules.most_size, 0)
-        held = self.fixed >= 0
-        np.add.at(cost, (labels[held], self.fixed[held]), -2.0 * level.sizes[held])
+        is_fixed = self.fixed >= 0
+        np.add.at(cost, (labels[is_fixed], self.fixed[is_fixed]), -2.0 * level.sizes[is_fixed])
         if self.home.size:
             known = self.home >= 0
             np.add.at(cost, (labels[self.site[known]], self.home[known]), -1.0)
@@ -208,5 +210,5 @@ def _no_rules() -> Constraints:
     return Constraints(**{**dict.fromkeys(Constraints._fields, nothing), **tables, **others})
 
 
-# What compiled code takes where there are no rules: of the same types, so that nothing is compiled twice.
+# Without rules compiled code takes empty arrays of the same types, so that no loop is compiled twice.
 NO_RULES = _no_rules()
