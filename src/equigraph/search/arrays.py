@@ -1,4 +1,4 @@
-"""What compiled loops take: named tuples of arrays, each of one type, since every other type is compiled anew."""
+"""Arguments of the compiled loops: named tuples of arrays, each of one fixed type, as any other is compiled anew."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ class Level(NamedTuple):
     Attributes
     ----------
     indptr, indices, data : ndarray
-        Weights between different sites in CSR form, columns sorted, without a diagonal: what lies inside a super-node
-        moves with it and never changes a gain.
+        Weights between different sites in CSR form, columns sorted, without a diagonal: weight inside a super-node
+        never changes a gain.
     strength : ndarray of shape (n,)
         Sum of the degrees of the nodes inside.
     sizes : ndarray of shape (n,), int64
         Number of nodes inside.
     columns : ndarray of shape (n, n_attributes), int32
-        Group of each node by each attribute, -1 for none; without rows where sites are super-nodes. Groups of several
-        attributes are numbered one after the other.
+        Group of each node by each attribute, -1 for none; no rows if sites are super-nodes. Groups of several
+        attributes are numbered consecutively.
     counts : ndarray of shape (n, n_groups), int64
-        Nodes of each group inside a super-node, so that fairness is exact at
-        every level; without rows where sites are nodes.
+        Nodes of each group inside a super-node, so that fairness is exact at every level; no rows if sites are nodes.
     """
 
     indptr: NDArray[np.int32]
@@ -46,13 +45,13 @@ class Level(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The objective as plain values, but for the score of the notion; see `equigraph.search.objective.Objective`.
+    """Parameters of the objective except the score of the notion; see `equigraph.search.objective.Objective`.
 
     The columns of a table of counts are the groups of all attributes side by side, those of attribute ``a`` from
-    ``offsets[a]`` to ``offsets[a + 1]``. A cluster adds ``weights[a]`` times its score to the notion, and times its
-    nodes that have a group if ``sized``; ``even`` times its evenness less 1 is added to the score. ``least`` and
-    ``most`` bound the nodes of each cluster; empty where the number of clusters is free. ``everywhere`` says that a
-    site looks at all clusters, not only at those of its neighbours.
+    ``offsets[a]`` to ``offsets[a + 1]``. A cluster adds ``weights[a]`` times its score to the notion, and if ``sized``
+    this times its number of nodes with a group. ``even`` times its evenness less 1 is added to the score. ``least``
+    and ``most`` bound the nodes of each cluster; empty if the number of clusters is free. With ``everywhere`` the
+    candidates of a move are all clusters, not only those of neighbours.
     """
 
     population: Integers
@@ -70,12 +69,12 @@ class Terms(NamedTuple):
 
 
 class LabelState(NamedTuple):
-    """Labels with all that moves need, updated in place.
+    """Labels with aggregates per cluster for the gain of a move, updated in place.
 
-    ``table`` counts the groups of each cluster and ``parts`` holds what it adds to the notion by each attribute;
-    ``cached[c, 0, g]`` and ``cached[c, 1, g]`` are the change of that when a node of group g joins or leaves, NaN where
-    it is not known. Groups are not counted where the dial rests at 0. ``tally`` has the sum of the parts, the number of
-    clusters in use, a label that no site has (-1: none is known), and by how much sizes and rules are missed.
+    ``table`` counts the groups of each cluster, and ``parts`` is its contribution to the notion by each attribute.
+    ``cached[c, 0, g]`` and ``cached[c, 1, g]`` are the change of that contribution when a node of group g joins or
+    leaves, NaN if not computed yet. Groups are not counted if the dial is 0. ``tally`` has the sum of the parts, the
+    number of clusters in use, an unused label (-1: none known), and the total violation of size bounds and rules.
     """
 
     labels: NDArray[np.int32]
@@ -92,16 +91,17 @@ SUM, N_CLUSTERS, SPARE, BROKEN = 0, 1, 2, 3
 
 
 class Constraints(NamedTuple):
-    """Rules on the sites of a level, and how far labels keep them; see `equigraph.rules.CompiledRules`.
+    """Rules on the sites of a level with their violations; see `equigraph.rules.CompiledRules`.
 
-    ``nodes[first[i] : first[i + 1]]`` are the nodes of site i. ``foes`` are sites to be apart, ``columns`` and
-    ``numbers`` the counts of a site, each with its own ``..._starts``. Row r of ``links`` holds the friends of node
-    ``r % n``, of whom it needs ``needed[r]``; ``askers`` holds the rows in which each node occurs. ``home`` (-1:
-    none) is per node. What no rule needs is empty; ``any`` says whether there is a rule at all. ``allowed`` is the
-    number of nodes that may be elsewhere than at home, and ``stay`` what each of them costs. Updated by moves:
-    ``counts`` of the columns in each cluster, ``costs``, by how much each cluster misses them, ``kept`` links of
-    each row, and ``sums``: links that are lacking, nodes moved, and how many more the move that was looked at last
-    would move.
+    ``nodes[first[i] : first[i + 1]]`` are the nodes of site i. ``foes`` are the sites that may not share its cluster;
+    ``columns`` and ``numbers`` are its entries in the count columns; each has its own ``..._starts``. Row r of
+    ``links`` holds the friends of node ``r % n``, of whom it needs ``needed[r]``; ``askers`` is the transpose. ``home``
+    is the home cluster of each node (-1: none), ``allowed`` the number of nodes that may be outside theirs, and
+    ``stay`` the penalty for each of those. Arrays without a rule are empty; ``any`` is whether there is a rule.
+
+    Updated by moves: ``counts`` of the columns in each cluster, ``costs`` (the violation of these counts), ``kept``
+    (friends in the same cluster, by row of ``links``), and ``sums``: missing friends, nodes outside their home
+    cluster, and the change of the latter by the move evaluated last.
     """
 
     any: bool
@@ -139,12 +139,12 @@ LACKING, MOVED, AWAY = 0, 1, 2
 
 
 class Tour(NamedTuple):
-    """The sites that a pass of moves visits: rows ``order``, counted from ``low``, that are awake.
+    """Sites visited by a pass of local moves: the rows ``order``, counted from ``low``, whose ``awake`` flag is set.
 
-    A site only sees neighbours with the same entry of ``within``, unless that is empty. ``fixed`` says that clusters
-    are neither emptied nor added, ``wanted`` has for each group the clusters that lack it most, or nothing. ``gained``
-    adds up moves, and what Q, the notion and the objective rose by; its last entry is a cluster to look at in turn.
-    ``links`` (zeros) and ``near`` are room for the clusters of neighbours.
+    A site only considers neighbours with the same entry of ``within``, unless that is empty. With ``fixed`` the number
+    of clusters is fixed. ``wanted`` lists for each group the clusters that lack it most, or is empty. ``gained``
+    accumulates the number of moves and the gains of Q, of the notion and of the objective; its last entry is a
+    cluster that is a candidate in rotation. ``links`` (zeros) and ``near`` are work arrays for neighbouring clusters.
     """
 
     low: int
@@ -159,11 +159,12 @@ class Tour(NamedTuple):
 
 
 class Cooling(NamedTuple):
-    """A piece of an annealing: temperatures and prices of a broken rule in units of a typical change.
+    """Temperature schedule of a segment of simulated annealing, in units of a typical change of the objective.
 
-    The unit is measured on ``n_trials`` random moves, and kept in ``sums`` with the gain, the best gain and whether any
-    labels that keep all bounds and rules were met; those are in ``best``. ``random`` is the state of the generator.
-    ``members`` are the sites by cluster, ``place`` where each site is among them, ``ends`` where each cluster ends.
+    ``cheap`` and ``dear`` are the penalty of a violation at the start and at the end. The unit is measured on
+    ``n_trials`` random moves. It is kept in ``sums``, with the gain, the best gain and whether feasible labels were
+    visited; the best of those are in ``best``. ``random`` is the state of the generator. ``members`` are the sites
+    sorted by cluster, ``place`` the position of each site among them, and ``ends`` the end of each cluster.
     """
 
     hot: float
@@ -186,10 +187,10 @@ UNIT, GAIN, BEST, MET = 0, 1, 2, 3
 
 
 class Waiting(NamedTuple):
-    """Nodes that would change places: a heap for each slot (cluster, cluster to go to, kind: its first group).
+    """Candidates for swaps: a heap of nodes for each slot (cluster, target cluster, kind: the first group of a node).
 
-    Slot ``(a * n_clusters + b) * n_kinds + kind`` has ``number`` entries, the one that gains most first, of the equally
-    many that there is room for. What is kept of a node was true when it was visited: a neighbour may have moved since.
+    Slot ``(a * n_clusters + b) * n_kinds + kind`` has ``number`` entries, the largest gain first. All slots have the
+    same capacity. Gains were exact when the node was visited; a neighbour may have moved since.
     """
 
     number: Integers

@@ -1,4 +1,4 @@
-"""Bounds on the sizes of clusters: whether they can be met, and labels that meet them."""
+"""Bounds on the sizes of clusters: validation, and repair of labels that violate them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import InfeasibleError, ParameterError
 
 SizeBounds = tuple[int | None, int | None] | str | None
-# No cluster has fewer nodes than this part of the mean, unless somebody says otherwise.
+# Default least size of a cluster: the mean size divided by this.
 _AUTO_SHARE = 3
 
 
@@ -22,12 +22,12 @@ def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, 
     bounds : "auto", (int or None, int or None) or None
         Least and most; None leaves a side open. "auto" is at least a third of the mean size, rounded up.
     n_nodes, n_clusters : int
-        What has to be divided.
+        Size of the problem.
 
     Raises
     ------
     ParameterError
-        If it is no such pair.
+        If ``bounds`` is not of this form.
     InfeasibleError
         If no division of the nodes meets the bounds.
 
@@ -73,20 +73,20 @@ def _is_count(value: Any) -> bool:
 def within_bounds(
     links: Any, sizes: NDArray[np.int64], labels: NDArray, least: int, most: int, n_clusters: int
 ) -> NDArray[np.int32]:
-    """Return labels whose sizes are within feasible bounds, moving the sites that cost the least weight.
+    """Return labels whose sizes are within feasible bounds, by greedy moves of the sites that lose least weight.
 
-    Super-nodes may be too large for that; their sizes are then brought nearer to the bounds as far as single moves do.
+    Super-nodes may be too large to meet the bounds; the violation is then reduced as far as single moves allow.
 
     Parameters
     ----------
     links : callable
-        ``links(sites, labels, n_clusters)`` is the weight of some sites to every cluster.
+        ``links(sites, labels, n_clusters)`` returns the weight from each of the sites to every cluster.
     sizes : ndarray of shape (n_sites,)
         Nodes of each site.
     labels : ndarray of shape (n_sites,)
         Labels in ``range(n_clusters)``; not changed.
     least, most, n_clusters : int
-        Bounds that `check_size_bounds` let pass.
+        Bounds returned by `check_size_bounds`.
     """
     labels = np.array(labels, dtype=np.int32)
     size = np.bincount(labels, sizes, n_clusters).astype(np.int64)
@@ -116,10 +116,10 @@ def _shift(
     most: int,
     keep: int,
 ) -> bool:
-    """Move sites into allowed clusters, in place, cheapest first, until bounds are met; return whether any moved.
+    """Move sites into allowed clusters, in place, cheapest first, until the bounds are met; return whether any moved.
 
-    With ``keep`` it is the allowed cluster that lacks nodes, and no other is left with fewer; without it is the
-    cluster of the sites that has too many.
+    With ``keep`` the allowed cluster is too small, and no other cluster may shrink below ``keep`` nodes. Without it the
+    cluster of the sites is too large.
     """
     wanted = keep - int(size[allowed][0]) if keep else int(size[labels[sites[0]]]) - most
     gain = np.where(allowed, onto, -np.inf) - onto[np.arange(sites.size), labels[sites]][:, None]

@@ -1,4 +1,4 @@
-"""Levels of aggregation: a graph whose sites are sets of sites of the graph below."""
+"""Levels of aggregation: quotient graphs whose sites are sets of sites of the level below."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from equigraph.search.arrays import Level
 
 
 def first_level(adjacency: sparse.csr_array, columns: NDArray[np.int32], n_groups: int) -> Level:
-    """Return a graph as a level whose sites are its nodes; loops are compiled for indices of four bytes."""
+    """Return the finest level of a graph, whose sites are its nodes; indices become int32, as compiled loops expect."""
     strength = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
     arrays = (adjacency.indptr, adjacency.indices, adjacency.data)
     return level_of(arrays, strength, columns, n_groups)
 
 
 def level_of(arrays: Any, strength: NDArray, columns: NDArray[np.int32], n_groups: int) -> Level:
-    """Return the level of some rows of a graph, from their CSR arrays, strengths and groups."""
+    """Return a range of rows of a graph as a level, from their CSR arrays, strengths and groups."""
     indptr, indices, data = arrays
     return Level(
         np.ascontiguousarray(indptr, dtype=np.int32),
@@ -33,19 +33,19 @@ def level_of(arrays: Any, strength: NDArray, columns: NDArray[np.int32], n_group
 
 
 def aggregate(level: Level, labels: NDArray) -> Level:
-    """Make one super-node of each cluster; labels are compact."""
+    """Return the quotient graph with one super-node per cluster; labels must be compact."""
     from equigraph.search.kernels.parts import collapse
 
     labels = labels.astype(np.int32, copy=False)
     n_parts = int(labels.max()) + 1
     indptr, indices, data = collapse(level.indptr, level.indices, level.data, 0, labels, n_parts)
-    # The transpose is the same graph, with its columns sorted.
+    # The graph is symmetric: transposing it only sorts the columns.
     between = sparse.csc_array((data, indices, indptr), shape=(n_parts, n_parts)).tocsr()
     return clusters_level(level, between, labels)
 
 
 def clusters_level(level: Level, between: sparse.csr_array, labels: NDArray) -> Level:
-    """Return the level whose sites are the clusters of another one, from the weights between them."""
+    """Return the level whose sites are the clusters of another level, from the weights between them."""
     n_parts = between.shape[0]
     return Level(
         between.indptr.astype(np.int32),
@@ -59,7 +59,7 @@ def clusters_level(level: Level, between: sparse.csr_array, labels: NDArray) -> 
 
 
 def count_groups(level: Level, labels: NDArray, n_clusters: int) -> NDArray[np.int64]:
-    """Return the nodes of each group in each cluster."""
+    """Return the number of nodes of each group in each cluster."""
     n_groups = level.counts.shape[1]
     table = np.zeros((n_clusters, n_groups), dtype=np.int64)
     if level.counts.shape[0]:
@@ -73,7 +73,7 @@ def count_groups(level: Level, labels: NDArray, n_clusters: int) -> NDArray[np.i
 
 
 def links_to(level: Level, sites: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
-    """Return the weight of some sites to every cluster."""
+    """Return the weight from each of the sites to every cluster."""
     onto = np.zeros((sites.size, n_clusters))
     graph = sparse.csr_array((level.data, level.indices, level.indptr), shape=(level.n_sites, labels.size))
     rows = graph[sites]
@@ -97,6 +97,6 @@ def compact(labels: NDArray) -> NDArray[np.int32]:
 
 
 def common_parts(one: NDArray, other: NDArray) -> NDArray[np.int32]:
-    """Return a label for each pair of labels that some site has."""
+    """Return the overlay of two labellings: sites share a part if they share both labels."""
     pairs = one.astype(np.int64) * (int(other.max()) + 1) + other
     return np.unique(pairs, return_inverse=True)[1].astype(np.int32)

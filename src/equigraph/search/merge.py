@@ -1,4 +1,4 @@
-"""Exactly k clusters from any: split by a higher resolution, merged greedily."""
+"""Labels with exactly k clusters from any labels: split at a higher resolution, or merged greedily."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equigraph.search.moves import climb, local_search
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.partition import Partition
 
-# All pairs of this many clusters are cheap to keep (8 MB) and to scan; more are first absorbed by neighbours.
+# The gains of all pairs of this many clusters fit in 8 MB; beyond, the smallest clusters first join neighbours.
 _MOST_PAIRED = 1024
 _DOUBLINGS = 12
 
@@ -26,9 +26,9 @@ def exactly_k(
 ) -> NDArray[np.int32]:
     """Turn any labels into exactly k non-empty clusters of high modularity.
 
-    Too few clusters are broken into parts by local moves at a higher resolution. Too many are merged, always
-    the pair that changes modularity best (beyond 1,024 clusters the smallest are first merged with a
-    neighbour). Then nodes and parts of clusters move, with k fixed, while modularity rises.
+    Too few clusters are split by local moves at a higher resolution. Too many are merged greedily, the pair
+    with the largest gain of modularity first (beyond 1,024 clusters the smallest are first merged with a
+    neighbour). Then local moves of nodes and of parts of clusters raise modularity, with k fixed.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def exactly_k(
     resolution : float, default=1
         Weight of the null model in Q.
     seed : int, default=0
-        Draws the order of the visits.
+        Seed of the order of the visits.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def split(
     rng: np.random.Generator,
     max_passes: int = 100,
 ) -> NDArray[np.int32]:
-    """Break clusters into parts, at least k in all, by modularity alone: the merging restores fairness."""
+    """Split clusters into at least k parts in all, by modularity alone: merging restores fairness."""
     alone = np.arange(level.n_sites, dtype=np.int32)
     for doubling in range(_DOUBLINGS):
         sharper = replace(
@@ -118,10 +118,10 @@ def split(
 def merge(
     level: Level, labels: NDArray[np.int32], n_least: int, n_most: int, objective: Objective
 ) -> NDArray[np.int32]:
-    """Merge the best pair of clusters, connected or not, again and again, also where the objective falls.
+    """Merge the pair of clusters with the largest gain, connected or not, repeatedly, even if the gain is negative.
 
-    Returns compact labels at the best moment with n_least to n_most clusters. A notion that is a plain mean over the
-    clusters is taken for a sum, in units of the number of clusters wanted.
+    Returns the best compact labels with n_least to n_most clusters. A notion that is a plain mean over the clusters is
+    treated as a sum divided by ``n_least``.
     """
     most = max(n_least, _MOST_PAIRED)
     coarse = aggregate(level, labels)
@@ -131,20 +131,20 @@ def merge(
     if coarse.n_sites <= n_least:
         return labels
     n = coarse.n_sites
-    state = _Pairs(coarse, objective, 1.0 if objective.notion.sized else 1.0 / n_least)
+    state = _MergeGains(coarse, objective, 1.0 if objective.notion.sized else 1.0 / n_least)
     owner = np.arange(n)
     best, best_gain, gain = owner.copy(), 0.0, 0.0
     for n_left in range(n - 1, n_least - 1, -1):
-        risen, first, second = state.merge_best()
+        step_gain, first, second = state.merge_best()
         owner[owner == second] = first
-        gain += risen
+        gain += step_gain
         if n_left == n_most or (n_left < n_most and gain > best_gain) or (n_most >= n and gain > best_gain):
             best, best_gain = owner.copy(), gain
     return compact(best)[labels]
 
 
-class _Pairs:
-    """What merging each pair of clusters brings."""
+class _MergeGains:
+    """Gain of merging each pair of clusters, updated after every merge."""
 
     def __init__(self, level: Level, objective: Objective, unit: float):
         n = level.n_sites
@@ -157,12 +157,12 @@ class _Pairs:
         self.partner = self.gains.argmax(axis=1)
 
     def merge_best(self) -> tuple[float, int, int]:
-        """Merge the best pair; return what that brought, the cluster that stays and the one that vanishes."""
+        """Merge the best pair; return its gain, the cluster that remains and the one that is removed."""
         gains, partner = self.gains, self.partner
         top = gains[np.arange(partner.size), partner]
         one = int(top.argmax())
         first, second = sorted((one, int(partner[one])))
-        risen = float(top[one])
+        gain = float(top[one])
         self.volume[first] += self.volume[second]
         self.table[first] += self.table[second]
         self.between[first] += self.between[second]
@@ -176,10 +176,10 @@ class _Pairs:
         stale = np.flatnonzero((partner == first) | (partner == second))
         partner[stale] = gains[stale].argmax(axis=1)
         partner[first] = gains[first].argmax()
-        return risen, first, second
+        return gain, first, second
 
     def _row(self, cluster: int) -> NDArray[np.float64]:
-        """Return what merging a cluster with each of the others brings."""
+        """Return the gain of merging a cluster with each of the others."""
         objective = self.objective
         f, inverse = objective.fairness, 1.0 / objective.total if objective.total > 0 else 0.0
         gain = self.between[cluster] - objective.resolution * self.volume[cluster] * inverse * self.volume
@@ -192,7 +192,7 @@ class _Pairs:
         return gain
 
     def _parts(self, table: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what clusters with these counts add to the notion."""
+        """Return the contribution to the notion of clusters with these counts."""
         objective, value = self.objective, np.zeros(len(table))
         if objective.fairness > 0:
             for a, (low, high) in enumerate(zip(objective.offsets[:-1], objective.offsets[1:], strict=True)):
@@ -209,7 +209,7 @@ class _Pairs:
 
 
 def _absorbed(level: Level, n_wanted: int) -> NDArray[np.int32]:
-    """Let the smallest clusters join the one that raises modularity most; those without a neighbour join each other."""
+    """Merge the smallest clusters into the neighbour with the largest gain; those without one join each other."""
     n = level.n_sites
     by_size = np.argsort(level.sizes, kind="stable")
     small = by_size[: n - n_wanted]
@@ -222,7 +222,7 @@ def _absorbed(level: Level, n_wanted: int) -> NDArray[np.int32]:
     last = level.indptr[1:][np.diff(level.indptr) > 0] - 1
     target = np.full(n, -1, dtype=np.int64)
     target[rows[order[last]]] = level.indices[order[last]]
-    lonely = np.flatnonzero(is_small & (target < 0))
-    target[lonely] = by_size[n - n_wanted] if lonely.size == 1 else lonely[:1]
+    isolated = np.flatnonzero(is_small & (target < 0))
+    target[isolated] = by_size[n - n_wanted] if isolated.size == 1 else isolated[:1]
     joined = sparse.coo_array((np.ones(small.size), (small, target[small])), shape=(n, n))
     return connected_components(joined, directed=False)[1].astype(np.int32)

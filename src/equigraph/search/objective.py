@@ -1,4 +1,4 @@
-"""What is wanted: modularity and a fairness notion, mixed by the dial, within bounds on sizes and rules."""
+"""The objective of the search: modularity and a fairness notion, weighted by the dial, under size bounds and rules."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from equigraph.search.arrays import Terms
 from equigraph.search.level_rules import LevelRules
 from equigraph.search.pool import Target
 
-# Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
+# Largest dial for moves, which ignore Q beyond it; the choice among the labels found uses the dial itself.
 HIGHEST = 0.97
-# More groups of one attribute are refused.
+# Largest number of groups of one attribute.
 MOST_GROUPS = 250
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    r"""The function :math:`J = (1 - f) Q + f N` of a labelling of one graph, and what labels have to keep.
+    r"""The objective :math:`J = (1 - f) Q + f N` of labels of one graph, with size bounds and rules.
 
     Attributes
     ----------
     notion : Notion
         N.
     population : ndarray of shape (n_groups,), int64
-        Members of each group; those of several attributes stand side by side.
+        Members of each group; groups of several attributes are numbered consecutively.
     offsets : ndarray of shape (n_attributes + 1,), int64
-        Where the groups of each attribute begin.
+        First group of each attribute, and the number of groups.
     weights : ndarray of shape (n_attributes,)
         Weight of each attribute in N; they sum to 1.
     n_nodes : int
-        Nodes of the graph, whatever the level of aggregation.
+        Number of nodes of the graph at the finest level.
     total : float
         Sum of all degrees, twice the weight of the edges.
     fairness : float
@@ -45,14 +45,13 @@ class Objective:
     resolution : float
         Weight of the null model in Q.
     cap : float
-        More of N than this counts for nothing: with a high dial the search is for the most cohesive labels at least so
-        fair.
+        N counts up to this value: with a high dial the search maximises Q subject to this bound on N.
     least, most : ndarray of shape (n_clusters,) or (0,), int64
-        Bounds on the number of nodes of each cluster; none where the number of clusters is free.
+        Bounds on the number of nodes of each cluster; empty if the number of clusters is free.
     rules : LevelRules or None
         Rules on the sites of the level.
     even : float
-        What an evenness of 1 in place of 0 is worth in Q: it decides between labels that N does not tell apart.
+        Weight of evenness in units of Q: a tie-break between labels with equal N.
     """
 
     notion: Notion
@@ -71,24 +70,24 @@ class Objective:
 
     @property
     def is_fair(self) -> bool:
-        """Whether there are groups, so that the dial moves anything."""
+        """Whether there are at least two groups, so that the dial has an effect."""
         return bool(np.diff(self.offsets).max(initial=0) > 1)
 
     @property
     def is_tight(self) -> bool:
-        """Whether swaps may find what moves of single nodes cannot."""
+        """Whether swaps may find gains that moves of single nodes cannot."""
         return bool(self.fairness > 0 or self.rules is not None or (self.most < self.n_nodes).any())
 
     def at(self, fairness: float, cap: float = np.inf) -> Objective:
-        """Return the objective at another value of the dial; without groups there is only cohesion."""
+        """Return the objective at another value of the dial; without groups the dial is 0."""
         return replace(self, fairness=min(fairness, HIGHEST) if self.is_fair else 0.0, cap=cap)
 
     def for_target(self, target: Target) -> Objective:
-        """Return the objective that a move climbs for a target."""
+        """Return the objective that moves maximise for a target."""
         return self.at(target.fairness) if target.at_least is None else self.at(HIGHEST, target.at_least)
 
     def guided(self) -> Objective:
-        """Return the objective with the smoother relative of the notion, if it has one."""
+        """Return the objective with the smoother surrogate of the notion, if it has one."""
         return replace(self, notion=self.notion.guided(), even=0.0)
 
     def free(self) -> Objective:
@@ -110,11 +109,11 @@ class Objective:
         return float(inside / self.total - self.resolution * np.square(volume / self.total).sum())
 
     def preference(self, table: NDArray[np.int64]) -> float:
-        """Return what the evenness of labels is worth in modularity, from the counts of every cluster; at most 0."""
+        """Return the tie-break by evenness in units of modularity, from the counts of every cluster; at most 0."""
         return self.even * (replace(self, notion=EVENNESS).notion_value(table) - 1) if self.even else 0.0
 
     def notion_value(self, table: NDArray[np.int64]) -> float:
-        """Return N from the counts of every cluster; empty clusters do not count."""
+        """Return N from the counts of every cluster, empty clusters left out."""
         values = [
             self.notion.value(table[:, low:high], self.population[low:high], compiled=True)
             for low, high in zip(self.offsets[:-1], self.offsets[1:], strict=True)
@@ -123,7 +122,7 @@ class Objective:
 
     @cached_property
     def terms(self) -> Terms:
-        """The rest of the objective in the form that compiled code takes, numbers of one type each."""
+        """Parameters of the objective for compiled code, each of a fixed type."""
         known = np.add.reduceat(self.population, self.offsets[:-1])
         return Terms(
             population=self.population,
@@ -150,7 +149,7 @@ def make_objective(
     weights: NDArray | None = None,
     **options: Any,
 ) -> tuple[Objective, NDArray[np.int32]]:
-    """Check codes and parameters, and return the objective and the group of each node by each attribute.
+    """Check group codes and parameters; return the objective and the group of each node by each attribute.
 
     Parameters
     ----------
@@ -192,9 +191,9 @@ def make_objective(
 def _without_single(
     columns: NDArray[np.int32], place: int, count: NDArray
 ) -> tuple[NDArray[np.int32], NDArray]:
-    """Take the only members of groups for nodes without a group; at most `MOST_GROUPS` may be left.
+    """Drop groups with a single member; raise a GroupsError if more than `MOST_GROUPS` remain.
 
-    A group of one can break no normalised balance, whatever cluster it is in.
+    A group of one does not affect normalised balance, whatever cluster it is in.
     """
     several = count > 1
     if several.sum() > MOST_GROUPS:

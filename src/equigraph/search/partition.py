@@ -1,4 +1,4 @@
-"""Labels with everything kept up to date."""
+"""Labels of a level with the aggregates that moves update."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from equigraph.search.level import count_groups
 from equigraph.search.level_rules import NO_RULES
 from equigraph.search.objective import Objective
 
-# Changes by single nodes are kept for at most so many groups of all clusters together.
+# Changes by single nodes are cached for at most so many pairs of a cluster and a group.
 _MOST_CACHED = 2**22
 
 
 class Partition:
-    """Labels of a level under an objective: what moves are functions on.
+    """Labels of a level under an objective; moves are functions of a partition.
 
     Parameters
     ----------
     level : Level
         The graph.
     objective : Objective
-        What is wanted.
+        The objective.
     labels : ndarray of shape (n_sites,)
         Labels in ``range(n_clusters)``; copied.
     n_clusters : int, optional
-        Number of labels, also of those without a site; by default up to the largest that has one.
+        Number of clusters, which may be empty; by default the largest label plus 1.
     """
 
     def __init__(self, level: Level, objective: Objective, labels: NDArray, n_clusters: int | None = None):
@@ -62,29 +62,29 @@ class Partition:
 
     @property
     def broken(self) -> int:
-        """By how much bounds on sizes and rules are missed."""
-        missed = int(self.state.tally[BROKEN])
+        """Total violation of size bounds and rules."""
+        violation = int(self.state.tally[BROKEN])
         rules = self.objective.rules
-        return missed if rules is None else missed + rules.n_misplaced(self.labels)
+        return violation if rules is None else violation + rules.n_misplaced(self.labels)
 
     def relabelled(self, labels: NDArray) -> Partition:
-        """Return other labels under the same objective."""
+        """Return a partition with other labels under the same objective."""
         return Partition(self.level, self.objective, labels, self.n_clusters)
 
     @cached_property
     def scores(self) -> tuple[float, float]:
-        """Modularity and notion (0 where the dial rests at 0) of the labels as they are when this is first read."""
+        """Modularity and notion (0 if the dial is 0) of the labels at the time of the first access."""
         level, tally = self.level, self.state.tally
         own = own_weight(level.indptr, level.indices, level.data, 0, self.labels).sum()
         if level.counts.shape[0]:
-            # What lies inside a super-node: its degrees less its links to others.
+            # Weight inside the super-nodes: their degrees less the weight between them.
             own += level.strength.sum() - level.data.sum()
         notion = tally[SUM] / (1.0 if self.objective.notion.sized else max(tally[N_CLUSTERS], 1.0))
         return self.objective.modularity(own, self.state.volume), float(notion)
 
     @property
     def value(self) -> float:
-        """The objective, less what nodes cost that are not at home; see `scores`."""
+        """Objective value less the penalty for nodes outside their home cluster; see `scores`."""
         modularity, notion = self.scores
         if self.objective.rules is not None:
             modularity -= self.objective.rules.rate * self.objective.rules.moved(self.labels)
@@ -92,7 +92,7 @@ class Partition:
 
 
 def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[float, float]:
-    """Return Q and the notion of labels, computed from scratch, the notion by its definition."""
+    """Return Q and the notion of labels, computed from scratch."""
     partition = Partition(level, objective.free().at(0.0), labels)
     return partition.scores[0], objective.notion_value(count_groups(level, labels, partition.n_clusters))
 

@@ -1,4 +1,4 @@
-"""What a search is for, and everything that it has found."""
+"""Pareto front of the labels found by a search, and the targets that choose among them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-# At f = 1 the notion counts up to this much, then Q: a lexicographic order with a tolerance. Without one, the last
-# thousandth of fairness would be bought with all cohesion (one huge cluster mirrors any population).
+# At f = 1 the order is lexicographic, notion before Q, with this tolerance. Without it the last thousandth of fairness
+# would cost all cohesion: one huge cluster mirrors any population.
 TOLERANCE = 0.01
-# Scores are sums of rounded numbers: what is short of a bound by less reaches it.
+# Scores are rounded sums: a notion short of a bound by less than this reaches it.
 _ROUNDING = 1e-12
 
 
 @dataclass
 class Pool:
-    """Labels found so far, with modularity and notion; what another one dominates is dropped.
+    """Pareto front of the labels found so far, with modularity and notion; dominated labels are dropped.
 
-    Dominated labels are the best at no value of the dial and under no bound, so nothing is lost.
+    Dominated labels are optimal at no value of the dial and under no bound.
     """
 
     labels: list[NDArray[np.int32]] = field(default_factory=list)
     scores: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, labels: NDArray, modularity: float, notion: float) -> bool:
-        """Keep labels unless some that are known are at least as good; return whether they were kept."""
+        """Add labels unless others in the pool are at least as good in both scores; return whether they were added."""
         if any(q >= modularity and n >= notion for q, n in self.scores):
             return False
         kept = [place for place, (q, n) in enumerate(self.scores) if q > modularity or n > notion]
@@ -34,7 +34,7 @@ class Pool:
         return True
 
     def value(self, fairness: float) -> float:
-        """Return the best value of the objective at a value of the dial."""
+        """Return the largest objective value at a value of the dial."""
         q, n = self.scores[self._at(fairness)]
         return (1 - fairness) * q + fairness * n
 
@@ -43,7 +43,7 @@ class Pool:
         return self.labels[self._at(fairness)]
 
     def reaching(self, bound: float) -> NDArray[np.int32]:
-        """Return the most cohesive labels whose notion is at least a bound, or the fairest where none is."""
+        """Return the most cohesive labels whose notion is at least a bound, or the fairest if none reach it."""
         return self.labels[self._reaching(bound)]
 
     def _at(self, fairness: float) -> int:
@@ -62,19 +62,19 @@ class Pool:
 
 @dataclass(frozen=True)
 class Target:
-    """What labels are wanted: the best at a value of the dial, or the most cohesive at least so fair."""
+    """Target of a search: the best labels at a value of the dial, or the most cohesive under a bound on the notion."""
 
     fairness: float = 0.0
     at_least: float | None = None
 
     @property
     def wants_fairness(self) -> bool:
-        """Whether fairness counts at all."""
+        """Whether fairness is part of the target."""
         return self.at_least is not None or self.fairness > 0
 
     @property
     def key(self) -> tuple[int, int]:
-        """Whole numbers that tell targets apart, for the seed of what is done for one."""
+        """Whole numbers that identify the target, as part of random seeds."""
         return 1 + (self.at_least is not None), round(1e9 * (self.at_least or self.fairness))
 
     def best(self, pool: Pool) -> NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""A graph in a store of rows: all that the search on a large graph asks of its nodes."""
+"""Operations of the search on the nodes of a large graph, in a store of rows."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ class GraphRows:
     store : RowStore
         The rows.
     scale : float, optional
-        The weight that the largest had before it was made 1; by default weights are still to be brought to that unit.
+        Largest weight before scaling, if the weights are scaled to a maximum of 1 already; by default they are scaled
+        on the fly.
     """
 
     nodes: Level
 
     def __init__(self, store: RowStore, scale: float | None = None):
         self.store = store
-        # What is a weight of 1; None where the weights are in that unit already.
+        # Divisor of the weights; None if they are scaled already.
         self.unit: float | None = None
         if scale is None:
             self.unit = scale = max(store.gather(largest_of_block)) or 1.0
@@ -72,24 +73,24 @@ class GraphRows:
 
     @property
     def n_walks(self) -> int:
-        """How many walks along the rows may go on at a time: in memory one for each thread."""
+        """Number of walks along the rows that may run at a time: in memory one per thread."""
         in_memory = isinstance(self.store, StreamedRows) and isinstance(self.store.graph, MemoryBlocks)
         return most_threads() if in_memory else 1
 
     def divide(self, columns: NDArray[np.int32], n_groups: int) -> None:
-        """Say which groups the nodes have, as `Level` does; ``nodes`` is then the level of the nodes without edges."""
+        """Set the groups of the nodes, as in `Level`, and ``nodes``, the level of the nodes without edges."""
         self.store.place("columns", columns)
-        nothing = np.zeros(self.n_nodes + 1), np.zeros(0), np.zeros(0)
-        self.nodes = level_of(nothing, self.strength, columns, n_groups)
+        no_edges = np.zeros(self.n_nodes + 1), np.zeros(0), np.zeros(0)
+        self.nodes = level_of(no_edges, self.strength, columns, n_groups)
 
     def leave_workers(self) -> None:
-        """Go on in this process: the workers that had the rows are gone."""
+        """Continue in this process after the workers were lost."""
         self.store = self.store.without_workers()
         self.store.place("strength", self.strength)
         self.store.place("columns", self.nodes.columns)
 
     def own(self, labels: NDArray) -> NDArray[np.float64]:
-        """Return the weight of each node to its own cluster."""
+        """Return the weight from each node to its own cluster."""
         labels = labels.astype(np.int32, copy=False)
         return np.concatenate(list(self.store.gather(own_of_block, labels, self.unit)))
 
@@ -98,23 +99,23 @@ class GraphRows:
         return scores_from(self.nodes, labels, self.own(labels), objective)
 
     def links(self, nodes: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
-        """Return the weight of some nodes, in ascending order, to every cluster."""
+        """Return the weight from each of the nodes, in ascending order, to every cluster."""
         return np.concatenate(list(self.store.gather(links_of_block, nodes, labels, n_clusters, self.unit)))
 
     def aggregate(self, labels: NDArray[np.int32]) -> Level:
-        """Make one super-node of each cluster; labels are compact."""
+        """Return the quotient graph with one super-node per cluster; labels must be compact."""
         n_clusters = int(labels.max()) + 1
         between = sparse.csr_array((n_clusters, n_clusters))
         for number, (indptr, indices, data) in enumerate(
             self.store.gather(collapse_block, labels, n_clusters, self.unit)
         ):
-            # The transposes sum up to the same graph, with columns sorted.
+            # The sum is symmetric: transposing the parts only sorts their columns.
             part = sparse.csc_array((data, indices, indptr), shape=between.shape).tocsr()
             between = part if number == 0 else between + part
         return clusters_level(self.nodes, between, labels)
 
     def interaction(self, labels: NDArray) -> sparse.csr_array:
-        """Return the mean weight of the pairs between every two clusters, in the unit of the graph."""
+        """Return the mean weight of the node pairs between every two clusters, in the unit of the graph."""
         level = self.aggregate(labels.astype(np.int32, copy=False))
         inside = np.bincount(labels, self.own(labels), level.n_sites)
         between = sparse.csr_array((level.data, level.indices, level.indptr), shape=(inside.size,) * 2)
@@ -125,9 +126,9 @@ class GraphRows:
         return sparse.csr_array((mean, (rows, columns)), shape=weights.shape)
 
     def spread(self, cells: NDArray | None, most: float, n_passes: int) -> NDArray[np.int32]:
-        """Return labels, which are node numbers, that spread along edges; none gets more strength than ``most``.
+        """Return labels by label propagation; no label gets more strength than ``most``.
 
-        Nodes of different cells never share a label.
+        Labels are node numbers. Nodes of different cells never share a label.
         """
         labels = np.arange(self.n_nodes, dtype=np.int32)
         state: Sequence[NDArray] = [labels, self.strength.copy(), np.zeros(1, dtype=np.int64)]
@@ -148,7 +149,7 @@ class GraphRows:
         least_gain: float,
         pause: Callable[[], Any] = no_pause,
     ) -> NDArray[np.int32]:
-        """Move single nodes, in index order, while the objective rises; the number of clusters stays."""
+        """Local search: move single nodes, in index order, while the objective rises; k is fixed."""
         partition = Partition(self.nodes, objective, labels)
         examples = example_sites(partition)
         wanted = np.zeros((0, 1), dtype=np.int64)
@@ -159,10 +160,10 @@ class GraphRows:
             if examples.size:
                 wanted = wanted_clusters(level, terms, score, label_state, examples)
             new = self.store.walk(visit_block, state, objective, wanted, self.unit, needed=any_awake)
-            # The arrays that were handed in are the ones that are looked at.
-            for old, one in zip(state, new, strict=True):
-                if old is not one:
-                    old[...] = one
+            # The partition refers to the arrays passed in, so these are updated.
+            for old, updated in zip(state, new, strict=True):
+                if old is not updated:
+                    old[...] = updated
             pause()
         return partition.labels
 
@@ -175,7 +176,7 @@ class GraphRows:
         least_gain: float = LEAST_SWAP,
         pause: Callable[[], Any] = no_pause,
     ) -> NDArray[np.int32]:
-        """Let pairs of nodes change places while the objective rises; see `equigraph.search.moves.swap`."""
+        """Swap pairs of nodes while the objective rises; see `equigraph.search.moves.swap`."""
         labels = labels.astype(np.int32)
         n_clusters = int(labels.max()) + 1
 
@@ -191,7 +192,7 @@ class GraphRows:
 
 
 def rows_of(graph: Any) -> GraphRows | None:
-    """Return the rows of a graph that is searched on parts: a store of rows, or a large one in memory."""
+    """Return the rows of a graph in a store, or of a large one in memory; None for a smaller one."""
     if not sparse.issparse(graph):
         return GraphRows(graph)
     if not is_large(graph.shape[0], graph.nnz):
@@ -204,7 +205,7 @@ def rows_of(graph: Any) -> GraphRows | None:
 
 
 def any_awake(state: Sequence[NDArray], low: int, high: int) -> bool:
-    """Return whether a node of some rows has to be visited."""
+    """Return whether any node in a range of rows is awake."""
     return bool(state[0][low:high].any())
 
 
@@ -214,9 +215,9 @@ def largest_of_block(rows: Rows, block: RowBlock) -> float:
 
 
 def entries_of(block: RowBlock, unit: float | None) -> tuple[NDArray, NDArray, NDArray[np.float64]]:
-    """Return the arrays of a block, its weights in a unit and rounded as `unit_weights` does."""
+    """Return the CSR arrays of a block, with weights divided by a unit and rounded as in `unit_weights`."""
     if block.data is None:
-        # Equal weights are all the largest.
+        # Equal weights are all 1 after scaling.
         ones = _ones(block.n_entries)
         return block.indptr, block.indices, ones if unit is not None else ones * block.value
     data = block.data.astype(np.float64, copy=False)
@@ -227,7 +228,7 @@ _kept_ones = np.ones(0)
 
 
 def _ones(size: int) -> NDArray[np.float64]:
-    """Return the weights of edges that are all alike; blocks share one array."""
+    """Return a view of a shared array of ones."""
     global _kept_ones
     if _kept_ones.size < size:
         _kept_ones = np.ones(size)
@@ -248,7 +249,7 @@ def strength_of_block(rows: Rows, block: RowBlock, unit: float | None) -> NDArra
 
 
 def own_of_block(rows: Rows, block: RowBlock, labels: NDArray, unit: float | None) -> NDArray[np.float64]:
-    """Return the weight of every node of a block to its own cluster."""
+    """Return the weight from every node of a block to its own cluster."""
     level = block_level(rows, block, 0, unit)
     return own_weight(level.indptr, level.indices, level.data, block.low, labels)
 
@@ -256,7 +257,7 @@ def own_of_block(rows: Rows, block: RowBlock, labels: NDArray, unit: float | Non
 def links_of_block(
     rows: Rows, block: RowBlock, nodes: NDArray, labels: NDArray, n_clusters: int, unit: float | None
 ) -> NDArray[np.float64]:
-    """Return the weight of those of some nodes that a block has to every cluster."""
+    """Return the weight to every cluster from those of the nodes that are in a block."""
     first, last = np.searchsorted(nodes, (block.low, block.high))
     level = block_level(rows, block, 0, unit)
     return links_to(level, nodes[first:last] - block.low, labels, n_clusters)
@@ -265,7 +266,7 @@ def links_of_block(
 def collapse_block(
     rows: Rows, block: RowBlock, labels: NDArray, n_parts: int, unit: float | None
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the weights from the parts that a block has nodes of to all others."""
+    """Return the part of the quotient graph that comes from the rows of a block."""
     level = block_level(rows, block, 0, unit)
     indptr, indices, data = collapse(level.indptr, level.indices, level.data, block.low, labels, n_parts)
     return indptr, indices.copy(), data.copy()
@@ -274,7 +275,7 @@ def collapse_block(
 def spread_block(
     rows: Rows, block: RowBlock, state: Sequence[NDArray], within: NDArray, most: float, unit: float | None
 ) -> None:
-    """Let the labels of all nodes spread to the nodes of a block."""
+    """Propagate labels to the nodes of a block."""
     labels, volume, n_moves = state
     n_moves[0] += spread_rows(block_level(rows, block, 0, unit), block.low, labels, volume, within, most)
 
@@ -298,8 +299,8 @@ def visit_block(
 def swap_block(
     rows: Rows, block: RowBlock, state: Sequence[NDArray], objective: Objective, unit: float | None
 ) -> None:
-    """Let nodes of a block change places with nodes that wait for it."""
-    n_waiting = len(Waiting._fields)
-    waiting, arrays = Waiting(*state[:n_waiting]), LabelState(*state[n_waiting:])
+    """Swap nodes of a block with candidates found before, or add them to the candidates."""
+    n_fields = len(Waiting._fields)
+    waiting, arrays = Waiting(*state[:n_fields]), LabelState(*state[n_fields:])
     level = block_level(rows, block, objective.population.size, unit)
     swap_rows(level, objective.terms, objective.notion.compiled(), NO_RULES, arrays, block.low, waiting)
