@@ -1,8 +1,9 @@
-"""The search on a large graph, wherever its rows are: parts of it, the search on the graph of the parts, then passes.
+"""Multilevel search on a large graph: coarsen it, search on the quotient graph, then refine the nodes.
 
-Written once for a graph in memory, in blocks on disk and on the workers of a Dask cluster: the nodes are seen only in
-walks along the rows in index order, with the loops that serve a small graph. So the same graph gives the same labels
-everywhere. Where weights differ, the graph of the parts is summed block by block, and may differ in the last digit.
+The same code serves a graph in memory, in blocks on disk and on the workers of a Dask cluster: the nodes are visited
+only in walks along the rows in index order, by the loops of the search on a small graph. The same graph therefore gives
+the same labels everywhere, except that the quotient graph of a weighted graph is summed block by block, and may differ
+in the last digit.
 """
 
 from __future__ import annotations
@@ -35,26 +36,26 @@ from equigraph.search.stopping import Stopwatch
 from equigraph.stores.stores import RowStore
 from equigraph.stores.threads import run_all
 
-# Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
-# on the way up.
+# Most passes of local search on the nodes, the least gain for another pass, and the number of passes at each value of
+# the dial while it is raised.
 _PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
-# Passes of the propagation that makes parts. After these, hardly any node still changes its part.
+# Passes of label propagation; after these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
-# Parts that are clustered in place of the nodes where the number of clusters is free.
+# Number of parts to cluster if the number of clusters is free.
 _FREE_PARTS = 50_000
-# Small parts that are left over are packed when there are this many times as many parts as wanted.
+# Small parts are packed if there are this many times as many parts as wanted.
 _EXCESS = 4
 
 
 class LargeSearch:
-    """What `Search` does, on a graph that is too large for it.
+    """Counterpart of `Search` for large graphs.
 
     Parameters
     ----------
     rows : GraphRows
         The graph and the groups of its nodes.
     objective : Objective
-        What is wanted, whatever the dial: notion and bounds on sizes.
+        The objective at any value of the dial: notion and bounds on sizes.
     n_clusters, effort, seed
         As of `Search`.
 
@@ -78,7 +79,7 @@ class LargeSearch:
 
     @property
     def store(self) -> RowStore:
-        """Where the rows are; another one after the workers were lost."""
+        """Store of the rows; replaced by a local one if the workers are lost."""
         return self.rows.store
 
     @property
@@ -91,7 +92,7 @@ class LargeSearch:
         return self.rows.scores(labels, self.objective)
 
     def interaction(self, labels: NDArray) -> sparse.csr_array:
-        """Return the mean weight of the pairs between every two clusters."""
+        """Return the mean weight of the node pairs between every two clusters."""
         return self.rows.interaction(labels)
 
     def solve(
@@ -114,12 +115,12 @@ class LargeSearch:
         return found if self.objective.is_fair else found * len(targets)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
-        """Return all labels found along the whole dial that nothing dominates; see `Search.front`."""
+        """Return the Pareto front of all labels found along the whole dial; see `Search.front`."""
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         return self.pool
 
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
-        """Make exactly k clusters of any labels, within the bounds: too few are first divided into parts."""
+        """Return labels with exactly k clusters within the bounds; too few clusters are first split into parts."""
         labels = compact(np.asarray(labels))
         n_given = int(labels.max()) + 1
         if n_given != self.n_clusters:
@@ -143,7 +144,7 @@ class LargeSearch:
         return labels
 
     def _take_parts(self, targets: Sequence[Target]) -> None:
-        """Put what the search on parts has found by now into the pool, after moves of single nodes."""
+        """Refine the labels found on the parts by moves of single nodes, and add them to the pool."""
         assert self._inner is not None
         inner, parts = self._inner
 
@@ -156,7 +157,7 @@ class LargeSearch:
 
     @contextmanager
     def _kept_if_lost(self, targets: Sequence[Target]) -> Iterator[None]:
-        """End a search whose workers are gone with what was found; what is left to do is done in this process."""
+        """Keep the labels found if the workers are lost, and finish the search in this process."""
         try:
             yield
         except SchedulerLostError as error:
@@ -171,7 +172,7 @@ class LargeSearch:
             warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
 
     def _steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
-        """Search on parts, raise the dial on the nodes, and polish the best found for each target."""
+        """Search on parts, raise the dial on the nodes, and refine the best labels for each target."""
         given = [self._keep(self.exactly(start)) for start in starts]
         if not self.effort:
             given = given or [self._keep(self.exactly(np.zeros(self.rows.n_nodes, dtype=np.int32)))]
@@ -184,7 +185,7 @@ class LargeSearch:
         wanted = list(dict.fromkeys([cohesion, *targets])) if is_fair else targets
         yield from self._search_parts(wanted, given, n_runs)
         if is_fair:
-            # Where parts leave clusters unfair, single nodes make them fair at less cost, as the dial is raised.
+            # Single nodes make clusters fair at less cost than parts, while the dial is raised.
             raised = Pool()
             for labels in (cohesion.best(self.pool), *given):
                 for value in LADDER:
@@ -199,7 +200,7 @@ class LargeSearch:
     def _search_parts(
         self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int
     ) -> Iterator[None]:
-        """Search on parts that lie within one cluster of every division known, as far as that leaves few enough."""
+        """Search on parts of the overlay of the known divisions, as far as that has few enough parts."""
         cells, starts = None, []
         for labels in known:
             finer = labels if cells is None else common_parts(cells, labels)
@@ -207,7 +208,7 @@ class LargeSearch:
                 cells = finer
                 starts.append(labels)
         parts, level = coarsen(self.rows, cells, self.n_parts)
-        # Parts are too coarse to meet bounds to the node.
+        # Parts are too coarse to meet tight bounds, so these are relaxed by the largest part.
         largest = int(level.sizes.max())
         looser = replace(
             self.objective,
@@ -224,13 +225,13 @@ class LargeSearch:
         self._take_parts(targets)
 
     def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
-        """Move and swap the nodes, in index order, for a bounded number of passes, into the pool."""
+        """Move and swap nodes in index order, for a bounded number of passes; add the labels to the pool."""
         objective = self.objective.for_target(target)
 
         def climb(start: NDArray) -> NDArray[np.int32]:
             labels = self._settled(self._within_bounds(start), objective)
             if objective.is_tight:
-                # Where sizes are tied, or each cluster must mirror the population, two nodes get further than one.
+                # Under tight size bounds or a high dial, swaps find gains that single moves cannot.
                 labels = self.rows.swap(labels, objective, pause=self.watch.look)
                 labels = self._settled(labels, objective)
             return labels
@@ -251,11 +252,11 @@ class LargeSearch:
 
 
 def coarsen(rows: GraphRows, cells: NDArray | None, n_parts: int) -> tuple[NDArray[np.int32], Level]:
-    """Divide a graph into about as many parts as wanted, none of them across two cells.
+    """Coarsen a graph to about the wanted number of parts, each within one cell.
 
-    Labels spread along edges up to a bound on the strength of a part. Where that leaves many small parts, such as
-    leaves of a hub that is full, components of their own and nodes without edges, those are packed together: first by
-    the part that they have most weight to, then by their largest group.
+    Parts come from label propagation with a bound on the strength of a part. If that leaves many small parts, such as
+    leaves of a full hub, small components and nodes without edges, these are packed together: first by the part to
+    which they have most weight, then by their largest group.
 
     Parameters
     ----------
@@ -264,14 +265,14 @@ def coarsen(rows: GraphRows, cells: NDArray | None, n_parts: int) -> tuple[NDArr
     cells : ndarray of shape (n_nodes,), int32, or None
         Nodes with different entries are never in the same part.
     n_parts : int
-        The strength of a part, or its nodes if they were packed, are at most about this part of the whole.
+        Approximate number of parts: a part has at most about ``1 / n_parts`` of the strength (if packed, of the nodes).
 
     Returns
     -------
     labels : ndarray of shape (n_nodes,)
         Part of each node, compact.
     coarse : Level
-        The graph of the parts.
+        The quotient graph of the parts.
     """
     labels = compact(rows.spread(cells, float(rows.nodes.strength.sum()) / n_parts, _SPREAD_PASSES))
     coarse = rows.aggregate(labels)
@@ -285,7 +286,7 @@ def coarsen(rows: GraphRows, cells: NDArray | None, n_parts: int) -> tuple[NDArr
 
 
 def _packed(level: Level, cells: NDArray, n_parts: int) -> NDArray[np.int32]:
-    """Return compact labels that put small super-nodes of the same cell together; large ones stay alone."""
+    """Return compact labels that pack small super-nodes of the same cell; large ones stay single."""
     sizes, n = level.sizes, level.n_sites
     mass = sizes / sizes.sum()
     if level.strength.sum() > 0:
@@ -297,7 +298,7 @@ def _packed(level: Level, cells: NDArray, n_parts: int) -> NDArray[np.int32]:
     group = level.counts[small].argmax(axis=1)
     order = np.lexsort((group, toward, cells[small]))
     small = small[order]
-    # Bins of even mass along that order; one is cut where the cell changes, or the group of what has no edges.
+    # Bins of equal mass along that order, cut where the cell changes, or the group of nodes without edges.
     loose = toward[order] < 0
     filled = np.floor(np.cumsum(mass[small]) * n_parts)
     kind = np.column_stack([filled, cells[small], np.where(loose, group[order], -1)])
@@ -322,9 +323,9 @@ def make_search(
     Parameters
     ----------
     graph : csr_array of shape (n_nodes, n_nodes), or RowStore
-        A validated graph, or its rows wherever they are kept: these are searched as a large graph in memory is.
+        A validated graph, or a store of its rows, which is searched like a large graph in memory.
     codes : ndarray of shape (n_nodes,) or (n_nodes, n_attributes), or None
-        Group of each node, -1 for none; None leaves modularity alone.
+        Group of each node, -1 for none; None for modularity alone.
     n_clusters : int
         k; every result has exactly k non-empty clusters.
     size_bounds : "auto", (int, int) or None
@@ -348,15 +349,15 @@ def make_search(
         level = first_level(graph, columns, n_groups)
         return Search(level, objective, n_clusters, effort=effort, seed=seed)
     rows.divide(columns, n_groups)
-    # Clusters of a large graph are so large that rounding to whole nodes does not show.
+    # In large clusters rounding to whole nodes is negligible, so there are no ties for evenness to break.
     return LargeSearch(rows, replace(objective, even=0.0), n_clusters, effort=effort, seed=seed)
 
 
 def best_number(graph: Any, codes: NDArray | None, target: Target, *, seed: int = 0, **options: Any) -> int:
-    """Return the number of clusters, at least two, that local moves find best for a target.
+    """Return the best number of clusters for a target by local search, at least two.
 
-    Cohesive clusters, as many as come out, are raised along the dial while their number is free, and then merged pair
-    by pair as long as that pays. On a large graph it is parts that are clustered.
+    The number of clusters is free while the dial is raised from cohesion alone to the target. Then pairs are merged
+    while the objective rises. A large graph is clustered by its parts.
     """
     search = make_search(graph, codes, 2, seed=seed, **options)
     if isinstance(search, LargeSearch):

@@ -1,4 +1,4 @@
-"""The moves of the search: functions on a `Partition`, one set with or without rules."""
+"""Moves of the search, as functions of a `Partition`; the same functions serve with and without rules."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from equigraph.search.level import aggregate, common_parts, compact
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition
 
-# Share of swaps among the proposals of an annealing, where its cooling ends, and what a missed bound or rule costs at
-# its beginning and end; all in units of a typical change, which is measured on so many random moves.
+# Annealing: share of swaps among the proposals; final temperature, and penalty of a violation at the start and at the
+# end, in units of a typical change; number of random moves that measure this unit.
 _SWAPS, _COLD, _CHEAP, _DEAR, _TRIALS = 0.3, 0.03, 0.3, 3.0, 1000
-# Proposals between two looks at whether somebody wants to stop.
+# Number of proposals between two calls of ``pause``.
 _PIECE = 1_000_000
-# Parts of clusters make the next level only if it is this much smaller, and whole clusters do otherwise.
+# Parts of clusters make the next level if it has at most this share of the sites; otherwise whole clusters do.
 _LEAST_SHRINKAGE = 0.8
-# Passes of swaps, and what one must bring, in modularity, to be followed by another.
+# Most passes of swaps, and the least gain, in modularity, for another pass.
 SWAP_PASSES, LEAST_SWAP = 10, 1e-6
-# More pairs of clusters than this are not tried, and so many nodes of a kind wait for a partner between two of them. A
-# look at one reads all groups: with many groups there are fewer kinds, so that looks at all of them read about as many
-# counts.
+# Limits of swap candidates: pairs of clusters, candidates per slot, and counts read for all kinds of a pair. Evaluating
+# a candidate reads the counts of all groups, so with many groups there are fewer kinds.
 _MOST_PAIRS, _MOST_WAITING, _MOST_READ = 2**22, 128, 144
 
 Pause = Callable[[], Any]
 
 
 def no_pause() -> None:
-    """Go on."""
+    """Do nothing."""
 
 
 def local_search(
@@ -48,17 +47,17 @@ def local_search(
     least_gain: float = 0.0,
     pause: Pause = no_pause,
 ) -> float:
-    """Move single sites while the objective rises; return by how much it rose.
+    """Move single sites while the objective rises; return the total gain.
 
-    A pass visits the sites that moved neighbours woke. When one brings at most ``least_gain``, all sites are visited
-    once more, since fairness ties clusters together that share no edge; if that brings no more either, it was the last.
+    A pass visits the sites with a neighbour that moved. If its gain is at most ``least_gain``, the next pass visits all
+    sites, since fairness couples clusters that share no edge. The search ends if the gain of that pass is as small.
 
     Parameters
     ----------
     partition : Partition
         The labels; changed.
     rng : Generator, optional
-        Draws the order of the visits; without one it is that of the sites.
+        Draws the order of the visits; index order by default.
     within : ndarray of shape (n_sites,), optional
         A site only joins clusters of neighbours with the same entry.
     fixed : bool
@@ -66,7 +65,7 @@ def local_search(
     max_passes : int
         Most passes over the sites.
     least_gain : float
-        See above; 0 goes on until nothing moves.
+        See above; with 0 the search ends when no site moves.
     pause : callable
         Called between passes.
     """
@@ -88,7 +87,7 @@ def local_search(
 
 
 def near_room(n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return room for the clusters that a site looks at; see `Tour`."""
+    """Return work arrays for the candidate clusters of a site; see `Tour`."""
     return np.zeros(n_clusters), np.empty(n_clusters + 1 + 2 * N_WANTED, dtype=np.int64)
 
 
@@ -99,7 +98,7 @@ def passes(
     max_passes: int,
     least_gain: float,
 ) -> Iterator[None]:
-    """Yield for each pass over the sites that is to be done, until one over all of them brings next to nothing."""
+    """Yield before each pass over the sites, until the gain of a pass over all sites is at most ``least_gain``."""
     whole = True
     for _ in range(max_passes):
         n_moves, gain, missed = gained[0], gained[3], broken()
@@ -114,9 +113,9 @@ def passes(
 
 
 def example_sites(partition: Partition) -> NDArray[np.int64]:
-    """Return a node of each group where clusters are too many to look at all of them; nothing otherwise.
+    """Return a node of each group of the first attribute if there are too many clusters to try all; else nothing.
 
-    One of a group stands for all, and so do the groups of the first attribute: what is wanted is only where to look.
+    The nodes only serve to preselect candidate clusters, so one node per group, by one attribute, is enough.
     """
     objective, columns = partition.objective, partition.level.columns
     if not objective.fairness or partition.n_clusters <= MOST_DENSE or not columns.shape[0]:
@@ -140,18 +139,18 @@ def climb(
     exact: bool = False,
     pause: Pause = no_pause,
 ) -> tuple[NDArray[np.int32], int]:
-    """Repeat moves of sites and moves of sets of sites until neither raises the objective; rules do not count.
+    """Multilevel local search: move sites and sets of sites until neither raises the objective; rules are ignored.
 
     Parameters
     ----------
     level, labels, objective
-        The graph, compact labels to start from, and what is wanted.
+        The graph, compact labels to start from, and the objective.
     rng, fixed, max_passes, pause
         See `local_search`.
     max_cycles : int
         Most rounds from the sites up to the largest sets.
     tol : float
-        A round that brings less is the last one.
+        Least gain of a round for another one.
     exact : bool
         Whether to end with labels that are locally optimal for moves of single sites.
 
@@ -181,10 +180,10 @@ def climb(
 def _coarse_moves(
     partition: Partition, rng: np.random.Generator, least_gain: float, options: dict[str, Any]
 ) -> tuple[NDArray[np.int32], float]:
-    """Move ever larger parts of clusters; return the labels of the sites and what the moves brought.
+    """Move ever larger parts of clusters; return the labels of the sites and the gain.
 
-    As in the Leiden method, what moves are parts found inside the clusters, not only whole clusters. Parts are made for
-    cohesion alone: mixed ones would be fairer to move, and bring no more for twice the time.
+    As in the Leiden method, the moves are of parts found inside the clusters, not only of whole clusters. Parts are
+    made for cohesion alone: parts made for the objective take twice the time for the same gain.
     """
     level, objective, labels = partition.level, partition.objective, compact(partition.labels)
     cohesion = objective.free().at(0.0)
@@ -222,7 +221,7 @@ def anneal(
     prices: tuple[float, float] | None = None,
     pause: Pause = no_pause,
 ) -> Partition:
-    """Anneal labels; return the best met that keep bounds and rules, or where none do the last ones.
+    """Simulated annealing; return the best feasible labels visited, or the last ones if none were feasible.
 
     Parameters
     ----------
@@ -231,11 +230,11 @@ def anneal(
     rng : Generator
         Seeds the proposals.
     n_steps : int
-        Proposals.
+        Number of proposals.
     hot, cold : float
-        Temperature at the start and at the end, in units of a typical change; 0 at the start accepts rises only.
+        Initial and final temperature, in units of a typical change; with ``hot=0`` no proposal with a loss is accepted.
     prices : (float, float), optional
-        What a missed bound or rule costs at the start and at the end, in that unit.
+        Penalty of a violation at the start and at the end, in that unit.
     pause : callable
         Called after every million proposals.
     """
@@ -267,7 +266,7 @@ def anneal(
 
 
 def by_cluster(partition: Partition) -> dict[str, NDArray[np.int64]]:
-    """Return the sites sorted by cluster, the place of each among them, and where each cluster ends."""
+    """Return the sites sorted by cluster, the position of each site among them, and the end of each cluster."""
     members = np.argsort(partition.labels, kind="stable")
     place = np.empty_like(members)
     place[members] = np.arange(members.size)
@@ -276,9 +275,9 @@ def by_cluster(partition: Partition) -> dict[str, NDArray[np.int64]]:
 
 
 def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float = LEAST_SWAP) -> Partition:
-    """Let pairs of nodes change places, in index order, while the objective rises; return the labels after that.
+    """Swap pairs of nodes, in index order, while the objective rises; return the best partition.
 
-    The sizes stay. ``least_gain`` is what a pass must bring, in modularity, to be followed by another.
+    Sizes do not change. ``least_gain`` is the least gain of a pass, in modularity, for another pass.
     """
 
     def swapped(best: NDArray[np.int32], waiting: Waiting) -> tuple[NDArray[np.int32], float]:
@@ -299,10 +298,10 @@ def repeat_swaps(
     max_passes: int,
     least_gain: float,
 ) -> NDArray[np.int32]:
-    """Repeat passes of swaps while they bring enough; return the best labels.
+    """Repeat passes of swaps while their gain is large enough; return the best labels.
 
-    Many nodes wait at first. What is kept of them is not exact, and on dense graphs less so, where a move changes what
-    many others would gain; when such a pass brings too little, one waits at a time.
+    At first each slot holds many candidates, whose gains may be outdated, most of all on dense graphs. When the gain of
+    a pass is too small, the following passes hold one candidate at a time, whose gain is exact.
     """
     (best, value), depth = start, _MOST_WAITING
     for _ in range(max_passes):
@@ -320,7 +319,7 @@ def repeat_swaps(
 
 
 def waiting_room(objective: Objective, n_clusters: int, depth: int) -> Waiting | None:
-    """Return empty heaps of swap candidates, at most so deep; None where there would be too many."""
+    """Return empty heaps of at most ``depth`` swap candidates each; None if there would be too many heaps."""
     if n_clusters**2 > _MOST_PAIRS:
         return None
     n_groups = objective.population.size
@@ -339,9 +338,9 @@ def waiting_room(objective: Objective, n_clusters: int, depth: int) -> Waiting |
 def recombine(
     partition: Partition, other: NDArray, rng: np.random.Generator, n_steps: int, hot: float
 ) -> NDArray[np.int32]:
-    """Search on the parts that labels have in common with others, and return what becomes of the labels.
+    """Recombine labels with others by searching on their overlay; return the improved labels.
 
-    Both are divisions of the graph of these parts, which is small: sets of sites change places there at once.
+    Both are divisions of the quotient graph of the overlay, which is small: one move there moves a set of sites.
     """
     parts = common_parts(partition.labels, other)
     level = aggregate(partition.level, parts)

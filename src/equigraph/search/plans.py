@@ -1,7 +1,7 @@
-"""How long each step of the search takes: another size of graph is another plan, never another algorithm.
+"""Length of each step of the search, by the size of the graph; the algorithm is the same for all sizes.
 
-The numbers were settled on the generated graphs of ``python -m benchmarks unseen`` with seeds 1 to 6 and the six
-networks of the paper; docs/measurements.md has what they reach on others.
+The numbers were tuned on the generated graphs of ``python -m benchmarks unseen`` with seeds 1 to 6 and the six networks
+of the paper; docs/measurements.md has the results on other graphs.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import isqrt
 
-# Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
-# wanted, and then let go, are often better than those that were never that fair.
+# Increasing values of the dial, the same for every target: labels that were once fairer than the target asks for are
+# often better at the target than those that never were.
 LADDER = (0.1, 0.2, 0.35, 0.5, 0.8)
-# Values at which a whole front is searched; between them the pool serves.
+# Values of the dial at which a whole front is searched; the pool covers those between.
 DIAL = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
-# From so many nodes or stored entries on, the search is done on parts of the graph.
+# Graphs with at least so many nodes or stored entries are searched on parts.
 _LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
-# Proposals of an annealing for each node and cluster, where more clusters than this do not count.
+# Proposals of an annealing per node and cluster, and the number of clusters counted at most.
 _PER_PAIR, _MOST_CLUSTERS = 4, 20
-# No annealing is shorter, on the many values of a front and otherwise. On graphs of up to so many nodes, and under
-# rules, few long ones find more than many short ones.
+# Least number of proposals, for the values of a front and otherwise. On graphs of up to so many nodes, and under rules,
+# a few long annealings find more than many short ones.
 _LEAST_FRONT, _LEAST_STEPS, _FEW_NODES = 40_000, 100_000, 60
-# Nodes with more edges than this make a proposal cost more.
+# Mean degree above which a proposal costs more.
 _EDGES = 40
-# Divisions that are made and raised on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
+# Numbers of divisions made and raised, by the number of nodes plus a tenth of the stored entries; one on larger graphs.
 _STARTS = (
     (200, (4, 4)),
     (500, (10, 10)),
@@ -32,34 +32,33 @@ _STARTS = (
     (60_000, (3, 1)),
     (300_000, (2, 2)),
 )
-# Annealings at the end, ever longer as long as they pay: at most so many, and none on graphs with more nodes and tenths
-# of stored entries than this.
+# Most final annealings; none on graphs with more nodes plus tenths of stored entries than this.
 _MOST_LONGER, _LONGER_WORK = 10, 20_000
-# On fewer nodes an annealing proposes every swap that counts; on more, nodes that wait for a partner are matched at the
-# end, so often in turn with single moves.
+# From so many nodes on, so many rounds of swaps and single moves follow at the end; on fewer nodes annealing proposes
+# all relevant swaps.
 _SWAPPED_NODES, _SWAP_ROUNDS = 500, 10
-# Parts of a large graph: so many for each cluster, and at least so many.
+# Parts of a large graph: number per cluster, and least number.
 _PARTS_EACH, _LEAST_PARTS = 20, 10_000
-# A graph with more entries may link every two parts: fewer of them then, so that their graph needs about a gigabyte.
+# Most pairs of parts for graphs with more entries, which may link all of them: their graph needs about a gigabyte.
 _MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done on a graph of one size.
+    """Lengths of the steps of the search on one graph.
 
     Attributes
     ----------
     n_starts : int
-        Cohesive divisions that are made independently of each other and recombined.
+        Number of independent cohesive divisions, which are recombined.
     n_raised : int
-        Divisions that are raised along the dial, and recombined at each value asked for.
+        Number of divisions that are raised along the dial, and recombined for each target.
     n_steps : int
-        Proposals of an annealing on the nodes.
+        Number of proposals of an annealing on the nodes.
     n_longer : int
-        How many annealings at the end there are at most, ever longer as long as they pay.
+        Most final annealings, each of them longer, while their gain is large enough.
     n_swaps : int
-        How often pairs of nodes that gain by changing places are looked for at the end.
+        Number of final rounds of swaps.
     """
 
     n_starts: int
@@ -77,9 +76,9 @@ def is_large(n_nodes: int, n_entries: int) -> bool:
 def plan_for(
     n: int, entries: int, n_clusters: int, effort: float, *, ruled: bool = False, front: bool = False
 ) -> Plan:
-    """Return the plan for a graph of so many nodes and stored entries.
+    """Return the plan for a graph with ``n`` nodes and ``entries`` stored entries.
 
-    Under rules it has fewer and longer steps; for a whole front, each value of the dial needs less work of its own.
+    Under rules it has fewer and longer steps; for a whole front each value of the dial gets less work.
     """
     many = max(effort, 0.1) ** 0.5
     # A proposal costs a pass over the edges of a node.
@@ -109,6 +108,6 @@ def plan_for(
 
 
 def n_parts_for(n: int, entries: int, n_clusters: int) -> int:
-    """Return into how many parts a large graph is divided."""
+    """Return the number of parts for a large graph."""
     least = _LEAST_PARTS if entries <= _MOST_PAIRS else min(_LEAST_PARTS, isqrt(_MOST_PAIRS))
     return max(min(max(_PARTS_EACH * n_clusters, least), n // 2), n_clusters + 1)

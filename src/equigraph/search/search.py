@@ -1,7 +1,7 @@
 r"""Search for labels that maximise :math:`(1 - f) Q + f N`, at one value of the dial or at many, or under a bound on N.
 
-Everything found goes into one pool, and each target takes from it what is best there: good clusters are easy to find at
-some values of the dial and hard at others, and labels found at one often serve another better than its own.
+All labels found go into one pool, and each target takes the best labels of the pool. Good clusters are easy to find at
+some values of the dial and hard at others, and labels found for one target are often better for another.
 """
 
 from __future__ import annotations
@@ -27,37 +27,38 @@ from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
 from equigraph.search.pool import Pool, Target
 from equigraph.search.stopping import Stopwatch
 
-# Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
+# Initial temperatures in units of a typical change: one that preserves the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
 _TURNS = (_WARM, _HOT, 0.3)
-# Lengths of annealings after a recombination and in a gap, in those of a first one.
+# Lengths of annealings after a recombination and in a gap of the front, relative to the first one.
 _AFTER, _FILL = 0.25, 0.4
-# Annealings at the end are ever longer as long as one brings so much. Graphs without clear clusters have many divisions
-# that are nearly as good, and there only long annealings find better ones.
+# The final annealings start with this length and go on, ever longer, while the gain of one is at least this. Graphs
+# without clear clusters have many near-optimal divisions, and only long annealings find better ones.
 _LONGER, _WORTH_LONGER = 4.0, 2e-4
-# The dial at which clusters are made that are fair from the first moves on.
+# The dial for divisions that include fairness from the first move on.
 _MIXED = 0.35
-# Values of the dial that are searched before a bound is, and shares of it on the way up to it.
+# Values of the dial searched before a bound, and the increasing shares of the bound searched before the bound itself.
 _AROUND_BOUND, _STEPS_TO_BOUND = (0.2, 0.5, 0.8), (0.4, 0.6, 0.7, 0.8, 0.9)
 _AROUND_RULED = (0.5,)
-# Keys of random draws beyond those of single starts.
+# First key of random draws that belong to no single start.
 _BASE = 1000
-# Two divisions whose common parts are more than this share of the sites have nothing in common.
+# Two divisions are not recombined if their overlay has more parts than this share of the sites.
 _MOST_SHARED = 0.9
-# Proposals on parts, at least.
+# Least number of proposals on parts.
 _LEAST_COARSE = 5_000
-# Neighbours on the front that differ by more in the notion leave a gap that is searched.
+# A difference of the notion between neighbours on the front above this is a gap, which is searched.
 _GAP = 0.05
-# Where in a wide gap that stays empty the whole search for a bound is tried; few nodes leave narrow ones by themselves.
+# Positions in a wide gap, if it stays empty, at which the full search for a bound runs. On few nodes narrow gaps are
+# normal.
 _FURTHER, _WIDE = (0.3, 0.1), 0.2
-# What a round of swaps and moves must bring, in modularity, to be followed by another.
+# Least gain, in modularity, for another round of swaps and moves.
 _WORTH_SWAPS = 4e-4
-# Settling at one target may find what another's choice is made of; each round only adds what is better.
+# Most rounds of polishing for a target; each round adds only better labels to the pool.
 _MOST_ROUNDS = 5
 
 
 class Found(NamedTuple):
-    """Labels with their scores, and by how much they miss bounds and rules."""
+    """Labels with their scores and the total violation of bounds and rules."""
 
     labels: NDArray[np.int32]
     modularity: float
@@ -66,14 +67,14 @@ class Found(NamedTuple):
 
 
 class Search:
-    """The search on one level: divisions are made, raised along the dial, recombined, polished, and one is chosen.
+    """Search on one level: make divisions, raise the dial, recombine, polish, and choose the best for each target.
 
     Parameters
     ----------
     level : Level
         The graph.
     objective : Objective
-        What is wanted, whatever the dial: notion, bounds on sizes, rules.
+        The objective at any value of the dial: notion, bounds on sizes, rules.
     n_clusters : int
         k; every result has exactly k non-empty clusters.
     effort : float
@@ -91,7 +92,7 @@ class Search:
         self.plan = self._plan()
         self.pool = Pool()
         self.watch = Stopwatch()
-        # Divisions as the dial was raised, of the last run.
+        # Divisions along the dial, by lineage, of the last run.
         self.lineages: list[list[Found]] = []
 
     @property
@@ -104,7 +105,7 @@ class Search:
         return plan_for(*size, self.n_clusters, self.effort, ruled=ruled, front=front)
 
     def rng(self, *keys: int) -> np.random.Generator:
-        """Return a generator of one step's own, so that what else is searched for does not change its draws."""
+        """Return a random generator for one step, independent of all other steps."""
         return np.random.default_rng([self.seed, *keys])
 
     def score(self, labels: NDArray) -> tuple[float, float]:
@@ -112,7 +113,7 @@ class Search:
         return scores_of(self.level, labels, self.objective)
 
     def keep(self, labels: NDArray) -> Found:
-        """Score labels with k clusters, and put them into the pool if they miss no bound and no rule."""
+        """Score labels with k clusters, and add them to the pool if they are feasible."""
         partition, rules = Partition(self.level, self._judge, labels, self.n_clusters), self.objective.rules
         modularity, notion = partition.scores
         modularity += self.objective.preference(partition.state.table)
@@ -123,7 +124,7 @@ class Search:
         return Found(labels, modularity, notion, partition.broken)
 
     def best_of(self, found: Sequence[Found], objective: Objective) -> Found:
-        """Return the best labels: first what misses least, then the objective."""
+        """Return the best labels: smallest violation first, then largest objective."""
         return max(found, key=lambda one: (-one.broken, objective.value(one.modularity, one.notion)))
 
     def solve(
@@ -138,16 +139,16 @@ class Search:
         Parameters
         ----------
         targets : sequence of Target
-            What is wanted. What is done for one does not depend on the others, and all share the pool: together they
-            are found at least as good as each alone.
+            The targets. The steps for one do not depend on the others, and all share the pool: the labels for each
+            are at least as good as those of a search for it alone.
         starts : iterable of ndarray
-            Labels from elsewhere that take part in the search, with any number of clusters.
+            Further labels to start from, with any number of clusters.
         notify : Notifier, optional
-            Told after every step; when it asks to stop, the best labels so far are returned.
+            Called after every step; if it asks to stop, the best labels so far are returned.
         n_runs : int, default=1
-            How often all is searched; further runs go on with the pool of those before.
+            Number of runs of the whole search; they share the pool.
         """
-        # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+        # Without groups the dial has no effect: one search serves all targets.
         wanted = list(targets) if self.objective.is_fair else [Target()]
         self.watch = Stopwatch(notify, self._n_steps(wanted, n_runs), lambda: bool(self.pool.labels))
         with self.watch:
@@ -159,13 +160,12 @@ class Search:
         return found if self.objective.is_fair else found * len(targets)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
-        """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
+        """Return the Pareto front of all labels found, along the whole dial and in the gaps between its values.
 
-        A weighted sum reaches only the convex hull of the front. Where the notion of two neighbours on it differs by
-        more than `_GAP`, the most cohesive labels at least as fair as the middle are searched for, as long as that
-        finds any.
+        A weighted sum reaches only the convex hull of the front. If the notions of two neighbours on the front differ
+        by more than `_GAP`, the search continues under bounds on the notion between them, until it finds no more.
         """
-        # So many values share what is found that less needs to be done for each.
+        # Many values of the dial share the pool, so each of them needs less work.
         self.plan = self._plan(front=True)
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
@@ -178,7 +178,7 @@ class Search:
         return self.pool
 
     def steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int = 1) -> Iterator[None]:
-        """Do the search, step by step."""
+        """Run the search, and yield after each step."""
         given = [self.keep(self.exactly(start)) for start in starts]
         if not self.effort:
             yield from self._without_effort(targets, given)
@@ -189,7 +189,7 @@ class Search:
                 bases.append(self.division(self.rng(run, start)))
                 yield
             base = self._recombined(bases, self.objective, self.rng(run, _BASE))
-            # For cohesion alone single divisions take the place of lineages.
+            # For cohesion alone every lineage is a single division.
             plain = [[base], *([one] for one in bases[: self.plan.n_raised - 1])]
             self.lineages = plain
             if self.objective.is_fair and any(target.wants_fairness for target in targets):
@@ -202,7 +202,7 @@ class Search:
                 yield from self._search_for(target, known + [[one] for one in given], run)
 
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
-        """Make exactly k clusters of any labels, within the size bounds where these are all."""
+        """Return labels with exactly k clusters, within the size bounds if there are no rules."""
         labels = np.asarray(labels, dtype=np.int32)
         objective, rng = self.objective.free(), self.rng(0)
         if np.unique(labels).size != self.n_clusters or int(labels.max()) >= self.n_clusters:
@@ -215,7 +215,7 @@ class Search:
         return self._allowed(labels)
 
     def _allowed(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return labels within bounds on sizes; under rules with numbers and places as the rules say."""
+        """Return labels within the size bounds; under rules with clusters renumbered and fixed sites in place."""
         objective = self.objective
         if objective.rules is not None:
             return objective.rules.pinned(self.level, labels)
@@ -227,7 +227,7 @@ class Search:
         )
 
     def division(self, rng: np.random.Generator, fairness: float = 0.0) -> Found:
-        """Return k clusters that local moves on all levels make of single sites, with the dial at a value."""
+        """Return k clusters by multilevel local moves from singletons, at a value of the dial."""
         objective = self.guide.at(fairness).free()
         alone = np.arange(self.level.n_sites, dtype=np.int32)
         free, _ = climb(self.level, alone, objective, rng, tol=1e-3, pause=self.watch.look)
@@ -235,7 +235,7 @@ class Search:
         labels = free if n_free >= k else split(self.level, free, k, objective, rng)
         labels = merge(self.level, labels, k, k, objective)
         if n_free > k:
-            # Which of the free clusters make up each of k: greedy merging alone is short-sighted for few.
+            # Regroup the free clusters into k by annealing: greedy merging is poor for small k.
             n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * n_free)
             parts = common_parts(free, labels)
             coarse = np.empty(int(parts.max()) + 1, dtype=np.int32)
@@ -246,7 +246,7 @@ class Search:
         return self.keep(self._settled(self._allowed(labels), self.guide.at(fairness), rng))
 
     def _settled(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return labels after moves of single sites."""
+        """Return labels after local search with single sites."""
         partition = Partition(self.level, objective, labels, self.n_clusters)
         local_search(partition, rng, pause=self.watch.look)
         return partition.labels
@@ -254,7 +254,7 @@ class Search:
     def _raised(
         self, number: int, base: Found, bases: Sequence[Found], rng: np.random.Generator
     ) -> list[Found]:
-        """Return a division and what becomes of it as the dial is raised: a cohesive one, and a mixed one in turn."""
+        """Return a lineage, a division at increasing values of the dial; it starts cohesive or mixed, alternately."""
         mixed = bool(number % 2)
         start = base if number == 0 else bases[number // 2 % len(bases)]
         lineage = [self.division(rng, _MIXED) if mixed else start]
@@ -276,13 +276,13 @@ class Search:
         return lineage
 
     def _search_for(self, target: Target, known: list[list[Found]], run: int) -> Iterator[None]:
-        """Search for a target; for a bound after values of the dial around it."""
+        """Search for a target; a bound is preceded by a search at some values of the dial."""
         if target.at_least is not None:
-            # The dial often leads past a bound to labels that a search under the bound does not find.
+            # A search at a value of the dial often reaches a bound with labels that a search under it does not find.
             for value in _AROUND_BOUND if self.objective.rules is None else _AROUND_RULED:
                 dial = Target(value)
                 yield from self._search_at(dial, known, self.rng(run, *dial.key))
-            # A bound that is raised step by step leads to labels that one far away does not.
+            # Raising a bound step by step leads to labels that one large step does not reach.
             rng, nearer = self.rng(run, *target.key, 1), target
             for share in _STEPS_TO_BOUND if self.pool.labels and self.objective.rules is None else ():
                 nearer = Target(at_least=share * target.at_least)
@@ -294,12 +294,12 @@ class Search:
     def _search_at(
         self, target: Target, lineages: list[list[Found]], rng: np.random.Generator
     ) -> Iterator[None]:
-        """Bring one division of every lineage to a target, recombine them, and anneal the best ever longer."""
+        """Optimise one division of every lineage for a target, recombine them, and anneal the best, ever longer."""
         objective = self.objective.for_target(target)
         found = []
         for number, lineage in enumerate(lineages):
             labels = self._settled(self.best_of(lineage, objective).labels, objective, rng)
-            # Which temperature suits a graph is not known beforehand, so they take turns.
+            # The best temperature depends on the graph, so the initial temperatures alternate.
             found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)]))
             yield
         best = self._recombined(found, objective, rng)
@@ -324,7 +324,7 @@ class Search:
         hot: float,
         share: float = 1.0,
     ) -> Found:
-        """Anneal, settle, and put what is found into the pool."""
+        """Anneal, then apply local search; add the labels to the pool."""
         partition = Partition(self.level, objective, labels, self.n_clusters)
         partition = anneal(partition, rng, int(share * self.plan.n_steps), hot, pause=self.watch.look)
         local_search(partition, rng, pause=self.watch.look)
@@ -333,7 +333,7 @@ class Search:
     def _recombined(
         self, divisions: Sequence[Found], objective: Objective, rng: np.random.Generator
     ) -> Found:
-        """Return the best of some divisions after it was recombined with all others."""
+        """Recombine the best division with each of the others, and return the best result."""
         best = self.best_of(divisions, objective)
         n = self.level.n_sites
         for other in divisions:
@@ -347,11 +347,11 @@ class Search:
         return best
 
     def _without_effort(self, targets: Sequence[Target], given: Sequence[Found]) -> Iterator[None]:
-        """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
+        """Apply moves and swaps that do not lower the objective; under tight size bounds only swaps are feasible."""
         rules = self.objective.rules
         for target in targets:
             objective, rng = self.objective.for_target(target), self.rng(*target.key)
-            # Where few nodes may move, which of them should has to be found out.
+            # Under a limit on the number of moves, annealing helps to choose the nodes that move.
             turns = (0.0, *_TURNS) if rules is not None and rules.home.size else (0.0,)
             for one in given or [self.division(self.rng(0))]:
                 labels = self._settled(one.labels, objective, rng)
@@ -360,7 +360,7 @@ class Search:
             yield
 
     def _polish(self, target: Target) -> None:
-        """Move nodes and swap pairs until nothing makes the best labels for a target better."""
+        """Move nodes and swap pairs while this improves the best labels for a target."""
         objective = self.objective.for_target(target)
         for _ in range(_MOST_ROUNDS):
             partition = Partition(self.level, objective, target.best(self.pool), self.n_clusters)
@@ -391,7 +391,7 @@ class Search:
         return max(gaps, key=lambda gap: gap[1] - gap[0], default=None)
 
     def _fill(self, low: float, high: float) -> bool:
-        """Search between two neighbours of the front; return whether anything was found there."""
+        """Search in a gap between two neighbours on the front; return whether labels were found there."""
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
@@ -401,7 +401,7 @@ class Search:
                 self._recombined(found, objective, rng)
             if self._found_between(low, high):
                 return True
-        # What the dial passed on its way up is nearer to a low bound than either end of the gap.
+        # Earlier members of the lineages are nearer to a low bound than either end of the gap.
         for place in _FURTHER if self.lineages and high - low > _WIDE else ():
             target = Target(at_least=low + place * (high - low))
             for _ in self._search_at(target, self.lineages, self.rng(*target.key)):
