@@ -1,6 +1,6 @@
-"""Annealing of labels: random moves and swaps, accepted by the Metropolis rule.
+"""Simulated annealing of labels: random moves and swaps, accepted by the Metropolis rule.
 
-All state is in the arguments: no global generator.
+All state is in the arguments; there is no global random generator.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def weight_between(indptr: Any, indices: Any, data: Any, i: int, j: int) -> floa
 
 @compiled(inner=True)
 def exchange(members: Any, place: Any, site: int, position: int) -> None:
-    """Let a site and the one at a position change places."""
+    """Swap a site with the one at a position."""
     other, old = members[position], place[site]
     members[position], members[old] = site, other
     place[site], place[other] = position, old
@@ -82,7 +82,7 @@ def exchange(members: Any, place: Any, site: int, position: int) -> None:
 
 @compiled(inner=True)
 def shift(members: Any, place: Any, ends: Any, site: int, a: int, b: int) -> None:
-    """Bring a site from the stretch of one cluster to that of another, past those in between."""
+    """Move a site from the segment of one cluster to that of another, across those in between."""
     while a < b:
         ends[a] -= 1
         exchange(members, place, site, ends[a])
@@ -95,10 +95,10 @@ def shift(members: Any, place: Any, ends: Any, site: int, a: int, b: int) -> Non
 
 @compiled(allocates=False)
 def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: Any) -> None:
-    """Anneal labels from one temperature to another, and keep the best met that miss no bound and no rule.
+    """Anneal labels from one temperature to another, and keep the best feasible labels visited.
 
-    Bounds on sizes and rules may be missed on the way, at a price that rises: moves that only ever keep all of them get
-    stuck where they are tight. No cluster is emptied.
+    Size bounds and rules may be violated meanwhile, at a rising penalty, since feasible moves alone get stuck where the
+    constraints are tight. No cluster is emptied.
     """
     indptr, indices, data, strength = level.indptr, level.indices, level.data, level.strength
     sizes, columns, least, most = level.sizes, level.columns, terms.least, terms.most

@@ -1,4 +1,4 @@
-"""Moves of single sites while the objective rises."""
+"""Local search with single sites."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ N_WANTED = 8
 
 @compiled
 def wanted_clusters(level: Any, terms: Any, score: Any, state: Any, examples: Any) -> Any:
-    """Return for each example site (-1: none) the clusters where one more of its group brings the notion most."""
+    """Return for each example site (-1: none) the clusters with the largest gain of the notion by joining them."""
     n_clusters = state.size.size
     wanted = np.zeros((examples.size, min(N_WANTED, n_clusters)), dtype=np.int64)
     gains = np.empty(n_clusters)
@@ -53,10 +53,10 @@ def wanted_clusters(level: Any, terms: Any, score: Any, state: Any, examples: An
 
 @compiled(allocates=False)
 def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any) -> None:
-    """Visit some rows once: move each site that is awake to the cluster that raises the objective most.
+    """Visit a range of rows once: move each site that is awake to the cluster with the largest gain.
 
-    What sizes and rules are missed by comes first, then the objective. The level has the rows from ``tour.low`` on, and
-    only those; labels are those of all sites.
+    Violations of sizes and rules come first, then the objective. The level has only the rows from ``tour.low`` on; the
+    labels are those of all sites.
     """
     indptr, indices, data, sizes, columns = (
         level.indptr,

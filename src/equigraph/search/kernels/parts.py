@@ -1,4 +1,4 @@
-"""Loops that make parts of a graph and the graph of the parts; they visit nodes in index order."""
+"""Label propagation and quotient graphs, as loops along rows in index order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equigraph._utils.compilation import compiled
 
 @compiled
 def own_weight(indptr: Any, indices: Any, data: Any, low: int, labels: Any) -> Any:
-    """Return the weight of each row, from ``low`` on, to its own cluster."""
+    """Return the weight from each row, from ``low`` on, to its own cluster."""
     own = np.zeros(indptr.size - 1)
     for row in range(own.size):
         for entry in range(indptr[row], indptr[row + 1]):
@@ -22,10 +22,10 @@ def own_weight(indptr: Any, indices: Any, data: Any, low: int, labels: Any) -> A
 
 @compiled
 def spread_rows(level: Any, low: int, labels: Any, volume: Any, within: Any, most: float) -> int:
-    """Let every node of some rows join the label it has most weight to, the larger one of equals; return how many did.
+    """Give every node of a range of rows the label it has most weight to, ties by strength; return the number of moves.
 
-    Only neighbours with the same entry of ``within``, unless that is empty, are seen, and no label gets more
-    strength than ``most``, so that parts grow everywhere and none swallows the graph.
+    Only neighbours with the same entry of ``within`` count, unless that is empty. No label gets more strength than
+    ``most``, so that no part grows to most of the graph.
     """
     indptr, indices, data, strength = level.indptr, level.indices, level.data, level.strength
     n_moves, bounded = 0, within.size > 0
@@ -67,9 +67,9 @@ def spread_rows(level: Any, low: int, labels: Any, volume: Any, within: Any, mos
 def collapse(
     indptr: Any, indices: Any, data: Any, low: int, all_labels: Any, n_parts: int
 ) -> tuple[Any, Any, Any]:
-    """Return the CSR arrays of the weights from the rows from ``low`` on to different parts; columns are not sorted.
+    """Return the quotient graph of the rows from ``low`` on, without a diagonal, as CSR arrays with unsorted columns.
 
-    The nodes of a part are read one after the other, so that one row at a time is summed, without a sort.
+    The nodes of a part are read consecutively, so that its row is summed without a sort.
     """
     n = indptr.size - 1
     heads = np.zeros(n_parts + 1, dtype=np.int64)

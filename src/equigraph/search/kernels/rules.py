@@ -1,7 +1,7 @@
-"""Rules in compiled code: by how much they are missed, and what a move does to that number.
+"""Violations of rules in compiled code, and their change by a move.
 
-Every rule counts by how far it is broken: pairs that are to be apart and are not, nodes of a group too many or too few
-in a cluster, links that somebody lacks, nodes moved beyond what is allowed. Bounds on sizes are counted with the state.
+The violation of a rule is a count: pairs that share a cluster and must not, nodes of a group too many or too few in a
+cluster, missing friends, nodes moved beyond the limit. Violations of size bounds are counted with the state.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from equigraph.search.arrays import AWAY, BROKEN, LACKING, MOVED
 
 @compiled(inner=True)
 def cost_of(rules: Any, c: int, size: int, row: Any) -> int:
-    """Return by how much a cluster of a size misses the counts that it has to have."""
+    """Return the violation of the bounds on counts by a cluster of a size."""
     cost = 0
     for v in range(row.size):
         number, floor, ceiling = row[v], rules.least[c, v], rules.most[c, v]
@@ -35,7 +35,7 @@ def cost_of(rules: Any, c: int, size: int, row: Any) -> int:
 
 @compiled(inner=True)
 def count_site(rules: Any, site: int, row: Any, sign: int) -> None:
-    """Count a site (-1: none) in the row of a cluster."""
+    """Add a site (-1: none) to the counts of a cluster, or subtract it with sign -1."""
     if site >= 0:
         for e in range(rules.column_starts[site], rules.column_starts[site + 1]):
             row[rules.columns[e]] += sign * rules.numbers[e]
@@ -43,7 +43,7 @@ def count_site(rules: Any, site: int, row: Any, sign: int) -> None:
 
 @compiled(inner=True)
 def foes_change(rules: Any, labels: Any, site: int, a: int, b: int, besides: int) -> int:
-    """Return how many more of those to be apart from a site are in cluster b than in a, but for one (-1: none)."""
+    """Return the change of apart violations when a site moves from a to b, without one other site (-1: none)."""
     more = 0
     for e in range(rules.foe_starts[site], rules.foe_starts[site + 1]):
         if rules.foes[e] != besides:
@@ -53,9 +53,9 @@ def foes_change(rules: Any, labels: Any, site: int, a: int, b: int, besides: int
 
 @compiled(inner=True)
 def shift_links(rules: Any, labels: Any, site: int, a: int, b: int) -> int:
-    """Update what links are kept as a site goes from cluster a to b, and return how many more are lacking.
+    """Update the friends kept when a site moves from cluster a to b; return the change of the missing ones.
 
-    The label of the site itself is not looked at: going back undoes everything.
+    The label of the site itself is not read, so the opposite call restores the state.
     """
     change, n = 0, rules.site.size
     needed, kept = rules.needed, rules.kept
@@ -81,7 +81,7 @@ def shift_links(rules: Any, labels: Any, site: int, a: int, b: int) -> int:
 
 @compiled(inner=True)
 def moved_change(rules: Any, site: int, a: int, b: int) -> int:
-    """Return how many more nodes of a site (-1: none) are away from home in cluster b than in a."""
+    """Return how many more nodes of a site (-1: none) are outside their home cluster in b than in a."""
     more = 0
     if rules.home.size > 0 and site >= 0:
         for place in range(rules.first[site], rules.first[site + 1]):
@@ -92,7 +92,7 @@ def moved_change(rules: Any, site: int, a: int, b: int) -> int:
 
 @compiled(inner=True)
 def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> int:
-    """Return by how much more the rules are missed when i goes to cluster b and j (-1: none) to that of i."""
+    """Return the change of the violation when site i moves to cluster b and j (-1: none) to that of i."""
     labels, a = state.labels, np.int64(state.labels[i])
     by = sizes[i] - (sizes[j] if j >= 0 else 0)
     change, away = np.int64(0), np.int64(0)
@@ -127,9 +127,9 @@ def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> 
 
 @compiled(inner=True)
 def follow_rules(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int, broken: int) -> None:
-    """Bring up to date how far the rules are kept before i goes to cluster b and j (-1: none) to that of i.
+    """Update the counters before site i moves to cluster b and j (-1: none) to that of i.
 
-    ``broken`` is what `rules_change` says.
+    ``broken`` is the change returned by `rules_change`.
     """
     labels, a = state.labels, np.int64(state.labels[i])
     by = sizes[i] - (sizes[j] if j >= 0 else 0)
@@ -150,7 +150,7 @@ def follow_rules(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int, bro
 
 @compiled(allocates=False)
 def fill_rules(rules: Any, state: Any) -> None:
-    """Compute how far labels keep the rules; all counts are zero before, and sizes are those of the labels."""
+    """Compute the violations of labels; all counters are zero before, and sizes are those of the labels."""
     labels = state.labels
     broken = 0
     for i in range(labels.size):

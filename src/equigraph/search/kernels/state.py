@@ -1,4 +1,4 @@
-"""What a move does to the clusters: looked at, and done."""
+"""Change of the clusters by a move: its evaluation and its application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JOINS, LEAVES = np.int64(0), np.int64(1)
 
 @compiled(inner=True)
 def count(row: Any, codes: Any, counts: Any, sign: int) -> None:
-    """Count sites in the row of a cluster, nodes by their codes and super-nodes by their counts; sign -1 undoes it."""
+    """Add sites to the counts of a cluster, nodes by codes and super-nodes by counts; sign -1 subtracts them."""
     for m in range(codes.shape[0]):
         for a in range(codes.shape[1]):
             if codes[m, a] >= 0:
@@ -34,7 +34,7 @@ def count(row: Any, codes: Any, counts: Any, sign: int) -> None:
 
 @compiled(inner=True)
 def part_of(terms: Any, score: Any, row: Any, a: int) -> float:
-    """Return what a cluster with these counts adds to the notion by one attribute."""
+    """Return the contribution of a cluster with these counts to the notion by one attribute."""
     low, high = terms.offsets[a], terms.offsets[a + 1]
     size = 0
     for s in range(low, high):
@@ -50,7 +50,7 @@ def part_of(terms: Any, score: Any, row: Any, a: int) -> float:
 
 @compiled(inner=True)
 def headroom(terms: Any, state: Any, c: int) -> float:
-    """Return the most that the notion can rise by changes of one cluster that keep its size: scores are at most 1."""
+    """Return a bound on the gain of the notion by changes of one cluster of fixed size, as scores are at most 1."""
     most = 0.0
     for a in range(terms.offsets.size - 1 if terms.fairness > 0.0 else 0):
         most += terms.weights[a] * (state.size[c] if terms.sized else 1) - state.parts[c, a]
@@ -59,7 +59,7 @@ def headroom(terms: Any, state: Any, c: int) -> float:
 
 @compiled(inner=True)
 def rescore(terms: Any, score: Any, state: Any, c: int) -> None:
-    """Bring up to date what a cluster adds to the notion."""
+    """Update the contribution of a cluster to the notion."""
     if terms.fairness == 0.0:
         return
     for a in range(terms.offsets.size - 1):
@@ -73,7 +73,7 @@ def rescore(terms: Any, score: Any, state: Any, c: int) -> None:
 
 @compiled(inner=True)
 def excess(least: Any, most: Any, c: int, size: int, by: int) -> int:
-    """Return by how much more a cluster misses its bounds when its size changes."""
+    """Return the change of the violation of the size bounds of a cluster when its size changes."""
     before = max(least[c] - size, 0) + max(size - most[c], 0)
     size += by
     return max(least[c] - size, 0) + max(size - most[c], 0) - before
@@ -81,7 +81,7 @@ def excess(least: Any, most: Any, c: int, size: int, by: int) -> int:
 
 @compiled(allocates=False)
 def fill(level: Any, terms: Any, score: Any, state: Any) -> None:
-    """Compute everything from the labels; all arrays are zero before."""
+    """Compute all aggregates from the labels; all arrays are zero before."""
     fair = terms.fairness > 0.0
     tally = state.tally
     for site in range(level.strength.size):
@@ -104,7 +104,7 @@ def fill(level: Any, terms: Any, score: Any, state: Any) -> None:
 
 @compiled(inner=True)
 def notion_gain(tally: Any, sized: bool, cap: float, change: float, n_after: float) -> float:
-    """Return the gain of the notion, up to the cap, when the sum over the clusters and their number change."""
+    """Return the gain of the notion, capped, when the sum over the clusters and their number change."""
     before, after = tally[SUM], tally[SUM] + change
     if not sized:
         before /= tally[N_CLUSTERS]
@@ -116,7 +116,7 @@ def notion_gain(tally: Any, sized: bool, cap: float, change: float, n_after: flo
 def notion_change(
     terms: Any, score: Any, state: Any, c: int, out_codes: Any, out_counts: Any, codes: Any, counts: Any
 ) -> float:
-    """Return the change of what a cluster adds to the notion when some sites leave and others join."""
+    """Return the change of a cluster's contribution to the notion when some sites leave and others join."""
     row, change = state.table[c], 0.0
     # Done and undone by one pair of calls: every call is a copy of what is called.
     for turn in range(2):
@@ -130,7 +130,7 @@ def notion_change(
 
 @compiled(inner=True)
 def known_change(columns: Any, cached: Any, site: int, c: int, side: int) -> float:
-    """Return what is known of the change when a node joins or leaves a cluster; NaN where nothing is."""
+    """Return the cached change when a node joins or leaves a cluster; NaN if not cached."""
     change = 0.0
     for a in range(columns.shape[1]):
         if columns[site, a] >= 0:
@@ -140,7 +140,7 @@ def known_change(columns: Any, cached: Any, site: int, c: int, side: int) -> flo
 
 @compiled(inner=True)
 def look(level: Any, terms: Any, score: Any, state: Any, site: int, c: int, side: int) -> float:
-    """Return the change of what a cluster adds to the notion when a site joins or leaves it, and keep it for nodes."""
+    """Return the change of a cluster's contribution to the notion when a site joins or leaves; cache it for nodes."""
     codes, counts = level.columns[site : site + 1], level.counts[site : site + 1]
     if codes.shape[0] == 0 or state.cached.shape[0] == 0:
         n_out = 1 if side == LEAVES else 0
@@ -163,7 +163,7 @@ def look(level: Any, terms: Any, score: Any, state: Any, site: int, c: int, side
 def transfer(
     terms: Any, state: Any, c: int, sign: int, size: int, strength: float, codes: Any, counts: Any
 ) -> None:
-    """Add a site to a cluster, or take it out with sign -1; what the cluster adds to the notion is not updated."""
+    """Add a site to a cluster, or remove it with sign -1, without an update of the contribution to the notion."""
     if terms.least.size > 0:
         state.tally[BROKEN] += excess(terms.least, terms.most, c, state.size[c], sign * size)
     if state.size[c] == 0:
@@ -182,7 +182,7 @@ def transfer(
 
 @compiled(inner=True)
 def relocate(level: Any, terms: Any, score: Any, state: Any, low: int, site: int, b: int, other: int) -> None:
-    """Put a row into cluster b, and another one (-1: none) into the cluster that it leaves; rows count from ``low``."""
+    """Move a row to cluster b, and another one (-1: none) to the cluster it leaves; rows count from ``low``."""
     a = np.int64(state.labels[low + site])
     for turn in range(1 if other < 0 else 2):
         i, out, into = (site, a, b) if turn == 0 else (other, b, a)

@@ -1,4 +1,4 @@
-"""Swaps of two nodes in one walk along the rows: where sizes are tied, no node can move alone."""
+"""Swaps of two nodes in one walk along the rows; under tight size bounds no node can move alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equigraph.search.kernels.state import headroom, notion_change, notion_gain,
 
 @compiled(inner=True)
 def copy_entry(waiting: Any, source: int, target: int) -> None:
-    """Copy an entry of a heap."""
+    """Copy an entry of the heaps."""
     waiting.who[target] = waiting.who[source]
     waiting.gain[target] = waiting.gain[source]
     waiting.strength[target] = waiting.strength[source]
@@ -25,7 +25,7 @@ def copy_entry(waiting: Any, source: int, target: int) -> None:
 
 @compiled(inner=True)
 def push(waiting: Any, slot: int, node: int, gain: float, strength: float, codes: Any) -> None:
-    """Add a node to the heap of a slot; where that is full, one that gains less gives way."""
+    """Add a node to the heap of a slot; if the heap is full, the node replaces a leaf with a smaller gain."""
     depth = waiting.who.size // waiting.number.size
     first, at = slot * depth, waiting.number[slot]
     if at == depth:
@@ -47,7 +47,7 @@ def push(waiting: Any, slot: int, node: int, gain: float, strength: float, codes
 
 @compiled(inner=True)
 def pop(waiting: Any, slot: int) -> None:
-    """Remove the node that gains most from the heap of a slot."""
+    """Remove the node with the largest gain from the heap of a slot."""
     first = slot * (waiting.who.size // waiting.number.size)
     waiting.number[slot] -= 1
     last, at = waiting.number[slot], 0
@@ -65,9 +65,9 @@ def pop(waiting: Any, slot: int) -> None:
 
 @compiled
 def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: int, waiting: Any) -> None:
-    """Visit some rows once: each node changes places with the one that raises the objective most, or waits itself.
+    """Visit a range of rows once: swap each node with the best candidate, or add it to the candidates itself.
 
-    The level has the rows from ``low`` on, and only those, all of them single nodes.
+    The level has only the rows from ``low`` on, all of them single nodes.
     """
     indptr, indices, data, strength = level.indptr, level.indices, level.data, level.strength
     labels, volume, tally, none = state.labels, state.volume, state.tally, level.counts[:0]
