@@ -1,4 +1,4 @@
-"""Hard rules: what they say, whether labels keep them, and whether any labels can."""
+"""Hard rules: parsing, checking of labels, feasibility, conflicts and relaxation."""
 
 from equigraph.rules.base import Rule
 from equigraph.rules.check import Violation, Words, violations

@@ -1,4 +1,4 @@
-"""What every kind of rule is able to do, and the functions with which the kinds read their arguments."""
+"""Base class of the rules, and the functions that parse their arguments."""
 
 from __future__ import annotations
 
@@ -16,77 +16,80 @@ from equigraph.rules.compile import Arrays
 
 
 class Rule(ABC):
-    """A single rule. A kind of rule is a frozen dataclass, and a line in the registry of `rules.rules`.
+    """Base class of a single rule. A kind of rule is a frozen dataclass, registered in `rules.rules`.
 
-    `violations` is the oracle: it counts, and shares nothing with `compile`, which the search and the solver read.
+    `violations` is the oracle: it only counts, and shares no code with `compile`, which serves the search and the
+    solver.
     """
 
     keyword: ClassVar[str]  # the argument of `equigraph.rules.Rules` that makes rules of this kind
-    single: ClassVar[bool] = False  # whether a second rule on the same attribute, or none, takes its place
+    single: ClassVar[bool] = (
+        False  # whether a second rule of the kind, on the same attribute if any, replaces it
+    )
 
     @property
     def named_nodes(self) -> tuple[Hashable, ...]:
-        """The nodes that it is about, if it is about single ones."""
+        """The nodes that the rule names; empty if it names none."""
         return getattr(self, "nodes", ())
 
     @property
     def named_clusters(self) -> tuple[int, ...]:
-        """The clusters that it calls by number; all others could trade their numbers."""
+        """The clusters that the rule names by number; all others are interchangeable."""
         return ()
 
     @property
     def named_attribute(self) -> str | None:
-        """The attribute that it is about, if any."""
+        """The attribute that the rule names, if any."""
         return getattr(self, "attribute", None)
 
     @classmethod
     @abstractmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
-        """Return the rules that a keyword argument stands for; anything else is a ParameterError."""
+        """Return the rules given by a keyword argument; raise a ParameterError if it is not valid."""
 
     @classmethod
     @abstractmethod
     def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return the keyword argument that makes these rules, of plain values as JSON has them."""
+        """Return the keyword argument that gives these rules, as values that JSON can hold."""
 
     def fields(self) -> dict[str, Any]:
-        """Return what the rule says besides the nodes that it names, for a page that has its own words for it."""
+        """Return the fields of the rule other than nodes, for a page with its own wording."""
         return {name: value for name, value in vars(self).items() if name not in ("node", "nodes")}
 
     @abstractmethod
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
 
     @abstractmethod
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence, in the words of a reader."""
+        """Return the rule as a sentence, with the given nouns."""
 
     @abstractmethod
     def violations(self, placement: Placement) -> Iterator[Violation]:
-        """Return everything in which labels break the rule."""
+        """Return all violations of the rule by labels."""
 
     @abstractmethod
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say in a sentence what is wrong."""
+        """Return a violation as a sentence."""
 
     @abstractmethod
     def compile(self, arrays: Arrays) -> None:
-        """Add the rule to the arrays that the search and the solver read."""
+        """Add the rule to the arrays for the search and the solver."""
 
 
 class DictRule(Rule):
-    """A kind whose argument is a dict: the two fields of a rule are a key and what it has."""
+    """Base class of the kinds whose argument is a dict; the two fields of a rule are a key and its value."""
 
     example: ClassVar[str]
 
     @classmethod
     @abstractmethod
     def read(cls, where: str, value: Any) -> Any:
-        """Return the value of an entry, if it is one that is allowed."""
+        """Return the value of an entry, if it is valid."""
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a dict."""
+        """Parse a dict."""
         make: Callable[[Hashable, Any], Rule] = cls
         for key, given in entries(cls.keyword, value, cls.example):
             known = str(key) if "attribute" in cls.__annotations__ else name(cls.keyword, key)
@@ -100,12 +103,12 @@ class DictRule(Rule):
 
 
 def in_words(rules: Iterable[Rule]) -> str:
-    """Say several rules in words."""
+    """Return several rules in words."""
     return ", ".join(rule.describe() for rule in rules)
 
 
 def is_list(value: Any) -> bool:
-    """Return whether a value is a list of some kind."""
+    """Return whether a value is a list, tuple or array."""
     return isinstance(value, (list, tuple, np.ndarray))
 
 
@@ -117,14 +120,14 @@ def entries(keyword: str, value: Any, shape: str) -> Iterator[tuple[Any, Any]]:
 
 
 def number(where: str, value: Any, constraint: Constraint) -> Any:
-    """Return a number, if it is one that is allowed."""
+    """Return a number, if it meets a constraint."""
     if not constraint.accepts(value):
         raise ParameterError(f"Rules: {where} must be {constraint.describe()}; got {value!r}.")
     return value
 
 
 def whole(where: str, value: Any, low: int = 0) -> int:
-    """Return a whole number of at least so much."""
+    """Return a whole number of at least ``low``."""
     return int(number(where, value, Integer(low=low)))
 
 

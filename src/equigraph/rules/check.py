@@ -1,7 +1,7 @@
-"""The oracle: every violation of every rule, found by looking.
+"""The oracle: all violations of rules, by direct counting.
 
-Nothing here is shared with a search or a solver, and nothing is clever: labels and groups are texts, and counts are
-counted. Whatever makes labels is judged by this.
+It shares no code with the search and the solver, and is as simple as possible: labels and groups are texts. All labels
+are checked by it, whatever made them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Pair = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Words:
-    """What nodes and clusters are called.
+    """Nouns and names for nodes and clusters.
 
     Attributes
     ----------
     node, nodes, cluster, clusters : str
         The nouns, in the singular and in the plural.
     names : sequence of str
-        Names of the clusters, by number; without them clusters are called by number.
+        Names of the clusters, by number; empty if clusters have no names.
 
     Examples
     --------
@@ -48,21 +48,21 @@ class Words:
     names: Sequence[str] = ()
 
     def place(self, cluster: int | str) -> str:
-        """Return what a cluster is called."""
+        """Return the name of a cluster, or the noun and its number."""
         number = int(cluster) if str(cluster).isdecimal() else -1
         return self.names[number] if 0 <= number < len(self.names) else f"{self.cluster} {cluster}"
 
     def subject(self, cluster: int | str) -> str:
-        """Return what a cluster is called at the beginning of a sentence."""
+        """Return the name of a cluster for the beginning of a sentence."""
         name = self.place(cluster)
         return name if self.names else name[:1].upper() + name[1:]
 
     def count(self, number: int) -> str:
-        """Return a number of nodes."""
+        """Return a number of nodes in words."""
         return count(number, self.node, self.nodes)
 
     def range(self, pair: Pair) -> str:
-        """Return how many nodes a pair (least, most) allows."""
+        """Return the range of a pair (least, most) in words."""
         least, most = pair
         if most is None:
             return f"any number of {self.nodes}" if least is None else f"at least {self.count(least)}"
@@ -76,7 +76,7 @@ NODES = Words()
 
 @dataclass(frozen=True)
 class Violation:
-    """A rule that labels break, and where.
+    """Violation of a rule by labels.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class Violation:
     clusters : tuple of str
         The clusters in which it is broken, as the texts of their labels.
     nodes : tuple
-        The nodes that break it; empty where a whole cluster does.
+        The nodes that break it; empty if a whole cluster does.
     group : str or None
-        The value of the rule's attribute that there is too much or too little of.
+        The value of the rule's attribute with too many or too few nodes.
     number, least, most : int or None
-        What was counted, and the bounds on it.
+        The count, and the bounds on it.
     among : int or None
-        The number of nodes of the cluster, where a group of it was counted.
+        The number of nodes of the cluster, if a group of it was counted.
     """
 
     rule: Rule
@@ -105,11 +105,11 @@ class Violation:
 
     @property
     def about(self) -> tuple[Hashable, ...]:
-        """What is wrong, whatever the numbers: the rule with the nodes, or with the cluster and the group."""
+        """Identity of the violation, without the numbers: the rule with the nodes, or with the cluster and group."""
         return (self.rule, self.nodes) if self.nodes else (self.rule, self.clusters, self.group)
 
     def describe(self, words: Words = NODES) -> str:
-        """Say in a sentence what is wrong."""
+        """Return the violation as a sentence."""
         return self.rule.describe_violation(self, words)
 
     __str__ = describe
@@ -117,7 +117,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Placement:
-    """Nodes and who is where: the label of each node, and all clusters, as texts."""
+    """Labels of the nodes of a graph, and all clusters, as texts."""
 
     facts: Facts
     labels: list[str]
@@ -132,7 +132,7 @@ class Placement:
         return Counter(self.labels)
 
     def counts(self, attribute: str) -> Counter[tuple[str, str | None]]:
-        """Return the number of nodes of each cluster and value; those without a value do not count."""
+        """Return the number of nodes of each cluster and value; nodes without a value are left out."""
         values = self.facts.values(attribute)
         nodes = zip(self.labels, texts(values), is_missing(values), strict=True)
         return Counter((label, value) for label, value, missing in nodes if not missing)

@@ -1,4 +1,4 @@
-"""Rules as plain arrays, for a solver or a compiled search."""
+"""Rules as plain arrays, for the solver and the compiled search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 
 @dataclass
 class CountColumn:
-    """Nodes of which every cluster may have so many; see `CompiledRules`."""
+    """A set of nodes with bounds on its count in every cluster; see `CompiledRules`."""
 
     name: tuple[str, ...]
     nodes: Integers
@@ -39,15 +39,15 @@ class CountColumn:
 
 @dataclass
 class Arrays:
-    """What rules add to, one after another."""
+    """Builder of `CompiledRules`, to which one rule after another is added."""
 
     facts: Facts
     n_clusters: int
     least_size: Integers = field(init=False)
     most_size: Integers = field(init=False)
-    joined: list[tuple[int, int]] = field(default_factory=list)  # pairs of nodes that share a cluster
-    fixed: list[tuple[int, int]] = field(default_factory=list)  # nodes with their clusters
-    apart: list[list[int]] = field(default_factory=list)  # sets of nodes of which none share a cluster
+    joined: list[tuple[int, int]] = field(default_factory=list)  # pairs of nodes that must share a cluster
+    fixed: list[tuple[int, int]] = field(default_factory=list)  # pairs of a node and its cluster
+    apart: list[list[int]] = field(default_factory=list)  # sets of nodes in pairwise different clusters
     columns: dict[tuple[str, ...], CountColumn] = field(default_factory=dict)
     friends: dict[Any, tuple[sparse.csr_array, Integers]] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Arrays:
         return self.facts.graph.n_nodes
 
     def column(self, name: tuple[str, ...], nodes: Sequence[int] | Integers) -> CountColumn:
-        """Return the column of a name, with these nodes added to it."""
+        """Return the column of a name, after adding these nodes to it."""
         least = np.zeros(self.n_clusters, dtype=np.int64)
         new = CountColumn(name, np.zeros(0, dtype=np.int64), least, np.full_like(least, self.n))
         found = self.columns.setdefault(name, new)
@@ -82,22 +82,22 @@ class Arrays:
 class CompiledRules:
     """Rules on one graph, as arrays.
 
-    A *unit* is a set of nodes that have to be together; most units are one node. A *column* is a set of nodes of which
-    clusters may have so many: one value of an attribute, or a list. Where there is no rule, the arrays hold what every
-    clustering meets, so that a search need not ask which rules there are.
+    A *unit* is a set of nodes that must share a cluster; most units are one node. A *column* is a set of nodes whose
+    count in each cluster is bounded: one value of an attribute, or a list. Without a rule the arrays hold bounds that
+    every clustering meets, so that the search need not distinguish cases.
     """
 
-    n_clusters: int  # none may be empty, which `least_size` also says
+    n_clusters: int  # none may be empty; `least_size` implies it
     unit: Integers  # of each node
     unit_size: Integers
-    fixed: Integers  # cluster of each unit, -1 where it is free
-    # Which units may not share a cluster; symmetric, a search reads indptr and indices.
+    fixed: Integers  # cluster of each unit, -1 if it is free
+    # Pairs of units that may not share a cluster; symmetric, the search reads indptr and indices.
     apart: sparse.csr_array
-    apart_sets: list[Integers]  # the same as it was given
+    apart_sets: list[Integers]  # the same as sets, as given
     least_size: Integers  # of each cluster
     most_size: Integers
-    columns: list[tuple[str, ...]]  # what each is called
-    counts: sparse.csr_array  # how many nodes of each unit count in each column
+    columns: list[tuple[str, ...]]  # name of each column
+    counts: sparse.csr_array  # number of nodes of each unit in each column
     least_count: Integers  # of each column in each cluster
     most_count: Integers
     not_alone: Integers  # the count of a column is 0 or at least this
@@ -105,17 +105,17 @@ class CompiledRules:
     # ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
     share_low: Integers
     share_high: Integers
-    # Row v of ``links`` holds the friends of node v, with how many of whom it has to share its cluster; where rules
-    # speak of different friends there are n more rows for each, and row r is about node ``r % n``.
+    # Row v of ``links`` holds the friends of node v, which must share its cluster with at least ``needed[v]`` of them.
+    # Rules with other friends add n more rows each: row r is about node ``r % n``.
     needed: Integers
     links: sparse.csr_array
-    # Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart` do
-    # not tell everything then.
+    # Whether nodes that must be together must also be apart, or in different clusters; `fixed` and `apart` are
+    # incomplete then.
     contradiction: bool
 
     @cached_property
     def askers(self) -> sparse.csr_array:
-        """The rows of ``links`` in which each node occurs: whose count changes when it moves."""
+        """Transpose of ``links``: the rows in which each node occurs, whose counts change when it moves."""
         return self.links.T.tocsr()
 
     @property
@@ -130,7 +130,7 @@ class CompiledRules:
 
 
 def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: int) -> CompiledRules:
-    """Turn rules into arrays.
+    """Compile rules to arrays.
 
     Parameters
     ----------
@@ -198,16 +198,16 @@ def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: in
 
 
 def join_units(rules: CompiledRules, joined: Sequence[tuple[int, int]]) -> CompiledRules:
-    """Return the rules with some pairs of units made one."""
+    """Return the rules after merging pairs of units."""
     one, other = np.array(joined).T
     pairs = sparse.coo_array((np.ones(one.size), (one, other)), shape=(rules.n_units, rules.n_units))
     onto = connected_components(pairs, directed=False)[1].astype(np.int64)
     n_units = int(onto.max()) + 1
     fixed = np.full(n_units, -1, dtype=np.int64)
-    held = rules.fixed >= 0
-    fixed[onto[held]] = rules.fixed[held]
+    is_fixed = rules.fixed >= 0
+    fixed[onto[is_fixed]] = rules.fixed[is_fixed]
     sets = [onto[units] for units in rules.apart_sets]
-    twice = (fixed[onto[held]] != rules.fixed[held]).any()
+    twice = (fixed[onto[is_fixed]] != rules.fixed[is_fixed]).any()
     counts = rules.counts.tocoo()
     shape = (n_units, counts.shape[1])
     return replace(
@@ -225,21 +225,21 @@ def join_units(rules: CompiledRules, joined: Sequence[tuple[int, int]]) -> Compi
 
 
 def keeps(compiled: CompiledRules, labels: NDArray) -> bool:
-    """Return whether labels keep every rule, with every cluster in use.
+    """Return whether labels keep every rule and leave no cluster empty.
 
-    `equigraph.rules.Rules.check` says the same in words, and takes a second for every hundred thousand nodes.
+    `equigraph.rules.Rules.check` returns the violations in words; it takes a second per hundred thousand nodes.
     """
     labels = np.asarray(labels, dtype=np.int64)
     units = np.empty(compiled.n_units, dtype=np.int64)
     units[compiled.unit] = labels
-    held = compiled.fixed >= 0
+    is_fixed = compiled.fixed >= 0
     apart = compiled.apart.tocoo()
     sizes = np.bincount(labels, minlength=compiled.n_clusters)
     return bool(
         not compiled.contradiction
         and sizes.size == compiled.n_clusters
         and (units[compiled.unit] == labels).all()
-        and (units[held] == compiled.fixed[held]).all()
+        and (units[is_fixed] == compiled.fixed[is_fixed]).all()
         and (units[apart.row] != units[apart.col]).all()
         and (sizes >= compiled.least_size).all()
         and (sizes <= compiled.most_size).all()
@@ -262,7 +262,7 @@ def _counts_kept(compiled: CompiledRules, units: Integers, sizes: NDArray) -> bo
 
 
 def kept_links(links: sparse.csr_array, labels: NDArray) -> Integers:
-    """Return how many of its friends the node of each row shares its cluster with."""
+    """Return the number of friends in the same cluster, for the node of each row."""
     row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
     same = labels[row % labels.size] == labels[links.indices]
     return np.bincount(row[same], minlength=links.shape[0])
@@ -275,7 +275,7 @@ def entries_of(matrix: Any, row: int) -> tuple[NDArray, NDArray]:
 
 
 def _apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
-    """Return which units occur in a set together, as a symmetric matrix."""
+    """Return the pairs of units that occur in a set together, as a symmetric matrix."""
     pairs = [pair for units in sets for pair in permutations(units.tolist(), 2) if pair[0] != pair[1]]
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     matrix = sparse.coo_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n_units, n_units))
@@ -285,7 +285,7 @@ def _apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
 
 
 def _columns(columns: list[CountColumn], n: int, n_clusters: int) -> dict[str, Any]:
-    """Return everything that is about columns."""
+    """Return the fields of `CompiledRules` about columns."""
     m = len(columns)
     nodes = np.concatenate([np.zeros(0, dtype=np.int64), *(column.nodes for column in columns)])
     owner = np.repeat(np.arange(m), [column.nodes.size for column in columns])

@@ -1,4 +1,4 @@
-"""Rules that cannot all be kept: which of them contradict each other, and what holds without the last."""
+"""Infeasible rules: irreducible conflicts among them, and relaxation by giving up the last rules."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from equigraph.rules.facts import Facts
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refuted
 
-# Looks for labels that keep rules where the solver has found none; None if there are none to be found.
+# Searches for labels that keep the rules if the solver has found none; returns None if it fails.
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
-# Naming a conflict takes many questions; after this many without an answer no more are asked.
-_PATIENCE = 6
+# Finding a conflict takes many calls of the solver; after this many without an answer it is not called any more.
+_MOST_UNANSWERED = 6
 _PARAMETERS = {
     "n_clusters": Integer(low=1),
     "on_conflict": Choice(values=("error", "relax")),
@@ -39,14 +39,14 @@ class Conflict:
     rules : tuple
         The rules, in the order given.
     irreducible : bool
-        Whether the rest can be kept without any one of them; False only where the solver could not say.
+        Whether dropping any one of them leaves rules that can be kept; False if the solver could not decide.
     """
 
     rules: tuple[Rule, ...]
     irreducible: bool
 
     def describe(self) -> str:
-        """Say the rules in words."""
+        """Return the rules in words."""
         more = "" if self.irreducible else " (perhaps not all of these are needed for that)"
         return in_words(self.rules) + more
 
@@ -60,7 +60,7 @@ class Settlement:
     rules : Rules
         The rules that are kept.
     labels : ndarray of shape (n_nodes,), dtype intp
-        Labels in ``range(n_clusters)``, none of them unused. Their numbers are those that rules speak of.
+        Labels in ``range(n_clusters)``, all of them used, with the numbers that the rules refer to.
     given_up : tuple
         The rules that were given up, in the order given.
     fewest : bool
@@ -73,13 +73,13 @@ class Settlement:
     fewest: bool = False
 
     def describe(self) -> str:
-        """Say which rules were given up."""
+        """Return the rules that were given up in words."""
         return f"Given up: {in_words(self.given_up)}." if self.given_up else "Every rule is kept."
 
 
 @dataclass(eq=False)
 class _Solver:
-    """Asks about parts of some rules on one graph, and remembers the labels that were found."""
+    """Solver for subsets of rules on one graph, with a cache of the labels found."""
 
     rules: Rules
     facts: Facts
@@ -88,30 +88,34 @@ class _Solver:
     hint: ArrayLike | None = None
     finder: Finder | None = None
     unanswered: float = 0.0
-    # Labels, with the rules that they break.
+    # Cached labels, each with the rules that they break.
     found: list[tuple[NDArray[np.intp], set[Rule]]] = field(default_factory=list)
 
     def refutes(self, rules: Sequence[Rule], single: bool = False) -> bool:
-        """Return whether a quick proof says that some of the rules are impossible."""
+        """Return whether a quick proof shows that a subset of the rules is infeasible."""
         return is_refuted(compile_rules(rules, self.facts, None, self.n_clusters))
 
-    def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None, patience: float = 1.0) -> Answer:
-        """Ask about some of the rules; what the oracle does not accept does not count as found."""
+    def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None, effort: float = 1.0) -> Answer:
+        """Solve a subset of the rules; labels that the oracle rejects do not count as found.
+
+        ``effort`` multiplies the node limit.
+        """
         known = [labels for labels, broken in self.found if broken.isdisjoint(rules)]
         if known and start is None:
             return Answer("found", known[0])
-        if self.unanswered >= _PATIENCE:
-            return Answer("not found", reason=f"the solver left {_PATIENCE} questions without an answer")
+        if self.unanswered >= _MOST_UNANSWERED:
+            reason = f"the solver left {_MOST_UNANSWERED} questions without an answer"
+            return Answer("not found", reason=reason)
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
-        answer = feasible_labels(compiled, max(round(patience * self.node_limit), 1), start, self.hint)
-        if answer.status == "not found" and self.finder is not None and patience == 1.0:
+        answer = feasible_labels(compiled, max(round(effort * self.node_limit), 1), start, self.hint)
+        if answer.status == "not found" and self.finder is not None and effort == 1.0:
             found = self.finder(compiled)
             answer = answer if found is None else Answer("found", found)
         if answer.labels is None:
-            self.unanswered += patience * (answer.status == "not found")
+            self.unanswered += effort * (answer.status == "not found")
             return answer
-        wrong = violations(self.rules, self.facts, answer.labels, None, self.n_clusters)
-        broken = {violation.rule for violation in wrong}
+        violated = violations(self.rules, self.facts, answer.labels, None, self.n_clusters)
+        broken = {violation.rule for violation in violated}
         self.found.append((answer.labels, broken))
         if broken.isdisjoint(rules):
             return answer
@@ -121,7 +125,7 @@ class _Solver:
 def find_conflict(
     rules: Rules, graph: Any, groups: Any = None, *, n_clusters: int, node_limit: int = NODE_LIMIT
 ) -> Conflict | None:
-    """Find rules that cannot all be kept, though without any one of them the rest can.
+    """Find an irreducible set of rules that cannot all be kept: without any one of them the rest can.
 
     Parameters
     ----------
@@ -134,7 +138,7 @@ def find_conflict(
     n_clusters : int
         Number of clusters.
     node_limit : int, default=100
-        Nodes of the tree that the solver searches at most for each question.
+        Most nodes of the branch-and-bound tree for each call of the solver.
 
     Returns
     -------
@@ -156,11 +160,11 @@ def find_conflict(
 
 
 def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
-    """Drop what the contradiction does not need: first halves, then ever smaller parts, at last single rules.
+    """Return an irreducible infeasible subset: drop halves of the rules, then smaller parts, finally single rules.
 
-    The rules that are left are proven to contradict each other at every step. After the single rules none can go:
-    what could be kept without a rule while others were still there can be kept without it later, too. Where a quick
-    proof does, all this is done with quick proofs first: they leave few rules to ask the solver about.
+    The remaining rules are proven to be infeasible at every step. After the pass over single rules none can be dropped:
+    a rule needed for infeasibility with more rules present is also needed with fewer. If a quick proof shows the
+    conflict, quick proofs reduce it first, which leaves few rules for the solver.
     """
     left, sure = list(rules), True
     if solver.refutes(left):
@@ -168,8 +172,8 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
 
     def impossible(some: Sequence[Rule], single: bool) -> bool:
         nonlocal sure
-        # Proofs are mostly quick; only at the end it matters that the rest is found as well.
-        answer = solver.ask(some, patience=1.0 if single else 0.2)
+        # Proofs are mostly quick; labels for feasible subsets are only needed for single rules.
+        answer = solver.ask(some, effort=1.0 if single else 0.2)
         if single and answer.status != "impossible":
             sure &= answer.status == "found"
         return answer.status == "impossible"
@@ -178,7 +182,7 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
 
 
 def _reduced(rules: list[Rule], impossible: Callable[[Sequence[Rule], bool], bool]) -> list[Rule]:
-    """Leave out rules, ever fewer at once, as long as the others are impossible."""
+    """Drop rules, ever fewer at a time, while the others remain infeasible."""
     left = list(rules)
     size = max(len(left) // 2, 1)
     while True:
@@ -205,7 +209,7 @@ def settle_rules(
     node_limit: int = NODE_LIMIT,
     finder: Finder | None = None,
 ) -> Settlement:
-    """Find labels that keep the rules, or say which rules contradict each other.
+    """Find labels that keep the rules, or the rules that contradict each other.
 
     Parameters
     ----------
@@ -217,9 +221,9 @@ def settle_rules(
     start : array-like of shape (n_nodes,), optional
         Labels in ``range(n_clusters)``, of which as many as possible are kept.
     hint : array-like of shape (n_nodes,), optional
-        Cohesive labels near to which the solver looks first.
+        Cohesive labels; the solver looks first near them.
     finder : callable, optional
-        Given compiled rules, looks for labels where the solver has found none.
+        Function of compiled rules that searches for labels if the solver has found none.
 
     Returns
     -------
@@ -260,9 +264,9 @@ def settle_rules(
 
 
 def _answered(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None = None) -> Answer:
-    """Ask for few changes from a start or, where that takes too long, for any labels.
+    """Solve for the fewest changes from a start or, if that takes too long, for any labels.
 
-    A rule is given up because it must be, and not because the solver stopped: "not found" is an error.
+    "not found" raises a NotFoundError: a rule is given up only if that is proven to be necessary.
     """
     answer = solver.ask(rules, start)
     if answer.status == "not found" and start is not None:
@@ -275,7 +279,7 @@ def _answered(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None = 
 
 
 def _relaxed(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Settlement:
-    """Give up the last rule of the shortest beginning that cannot be kept, until there is none."""
+    """Give up the last rule of the shortest infeasible prefix, repeatedly, until the rules are feasible."""
     kept, given_up, holds = list(rules), [], 0
     while _answered(solver, kept).labels is None:
         # The first ``holds`` rules can be kept together, the first ``fails`` cannot.

@@ -1,4 +1,4 @@
-"""The rules that count: how many nodes of a group, or of a list, a cluster may have."""
+"""Rules on counts: the number of nodes of a group, or of a list, in each cluster."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ Tally = Counter[tuple[str, str | None]]
 
 
 class _Counted(Rule):
-    """A bound on how many nodes of each group of an attribute a cluster has."""
+    """Bound on the number of nodes of each group of an attribute in a cluster."""
 
     attribute: str | None
 
     @abstractmethod
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
-        """Return the least and the most of a group that a cluster may have.
+        """Return the bounds on the count of a group in a cluster.
 
-        The cluster has so many of the group, and so many nodes; the share is that of the group among all nodes.
+        ``number`` is the count, ``size`` that of all nodes of the cluster, ``share`` that of the group among all nodes.
         """
 
     @abstractmethod
     def expected(self, violation: Violation) -> str:
-        """Say what would be right."""
+        """Return the expected count in words."""
 
     def whom(self, group: Hashable) -> str:
-        """Say who is counted."""
+        """Return the counted nodes in words."""
         return f"{self.attribute} {group!r}"
 
     def tally(self, placement: Placement) -> tuple[Tally, list[str | None]]:
@@ -63,7 +63,7 @@ class _Counted(Rule):
                     yield Violation(self, (cluster,), (), group, found, least, most, size)
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say how many a cluster has."""
+        """Return the count in a cluster, and the expected one, as a sentence."""
         (cluster,) = map(words.subject, violation.clusters)
         return (
             f"{cluster} has {violation.number} of {self.whom(violation.group)}"
@@ -71,12 +71,12 @@ class _Counted(Rule):
         )
 
     def among(self, violation: Violation, words: Words) -> str:
-        """Say of how many, with a leading space, where the bounds depend on it."""
+        """Return the size of the cluster in words, with a leading space, if the bounds depend on it."""
         return ""
 
 
 class _Bounded(_Counted):
-    """A bound on the nodes of one group, or of a list of nodes where the attribute is None."""
+    """Bound on the count of one group, or of a list of nodes if the attribute is None."""
 
     value: Hashable
     nodes: tuple[Hashable, ...]
@@ -84,7 +84,7 @@ class _Bounded(_Counted):
     @property
     @abstractmethod
     def bounds(self) -> Pair:
-        """The least and the most, one of which is None."""
+        """Least and most, one of which is None."""
 
     @property
     def number(self) -> int:
@@ -96,12 +96,12 @@ class _Bounded(_Counted):
         return self.bounds
 
     def expected(self, violation: Violation | None = None) -> str:
-        """Say the bound."""
+        """Return the bound in words."""
         return f"{self.keyword.replace('_', ' ')} {self.number}"
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a dict of attributes to dicts of groups to numbers, or a list of those and of (nodes, number)."""
+        """Parse a dict of attributes to dicts of groups to numbers, or a list of those and of (nodes, number)."""
         make: Callable[..., Rule] = cls  # the fields of both kinds are in the same order
         for part in value if is_list(value) else [value]:
             if is_list(part) and len(part) == 2 and is_list(part[0]):
@@ -118,7 +118,7 @@ class _Bounded(_Counted):
 
     @classmethod
     def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a dict, or with lists of nodes a list."""
+        """Return a dict, or a list if there are lists of nodes."""
         groups: dict[str, dict[Hashable, int]] = {}
         for rule in rules:
             if rule.attribute is not None:
@@ -127,15 +127,15 @@ class _Bounded(_Counted):
         return [*([groups] if groups else []), *lists] if lists else groups
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         return f"{self.expected()} of {self.whom(self.value)} in every cluster"
 
     def whom(self, group: Hashable) -> str:
-        """Say who is counted."""
+        """Return the counted nodes in words."""
         return listed(self.nodes) if self.attribute is None else super().whom(group)
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         if self.attribute is None:
             return f"Every {words.cluster} has {self.expected()} of {listed(self.nodes)}."
         return f"Every {words.cluster} has {words.range(self.bounds)} with {self.attribute} {self.value}."
@@ -147,7 +147,7 @@ class _Bounded(_Counted):
         return placement.counts(self.attribute), [placement.facts.group(self.attribute, self.value)]
 
     def compile(self, arrays: Arrays) -> None:
-        """Draw the bounds on a count closer."""
+        """Tighten the bounds on a count."""
         if self.attribute is None:
             column = arrays.column(("nodes", repr(self.nodes)), list(map(arrays.facts.node, self.nodes)))
         else:
@@ -207,11 +207,11 @@ class NotAlone(DictRule, _Counted):
         return whole(where, value, low=2)
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         return f"of each {self.attribute} none or at least {self.least} in a cluster"
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         return f"Of each {self.attribute} a {words.cluster} has nobody, or at least {self.least}."
 
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
@@ -219,7 +219,7 @@ class NotAlone(DictRule, _Counted):
         return self.least if number else 0, None
 
     def expected(self, violation: Violation) -> str:
-        """Say the least number."""
+        """Return the least number in words."""
         return f"none or at least {self.least}"
 
     def compile(self, arrays: Arrays) -> None:
@@ -240,7 +240,7 @@ class Shares(DictRule, _Counted):
 
     @property
     def tolerance(self) -> Fraction:
-        """The number as it is written: .1 is a tenth, not the nearest binary fraction."""
+        """The tolerance as written: .1 is a tenth, not the nearest binary fraction."""
         return Fraction(repr(self.within))
 
     @property
@@ -253,31 +253,31 @@ class Shares(DictRule, _Counted):
         return float(number(where, value, Real(low=0, high=1)))
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         return (
             f"the share of each {self.attribute} within {self._points} of the population's in every cluster"
         )
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         return f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all."
 
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
-        """Return the share that is the farthest on either side, in whole nodes."""
+        """Return the bounds of the share in whole nodes, rounded outwards."""
         least = math.floor((share - self.tolerance) * size)
         return max(least, 0), min(math.ceil((share + self.tolerance) * size), size)
 
     def among(self, violation: Violation, words: Words) -> str:
-        """Say how many nodes the cluster has."""
+        """Return the size of the cluster in words."""
         return f" among {words.count(violation.among or 0)}"
 
     def expected(self, violation: Violation) -> str:
-        """Say both bounds."""
+        """Return both bounds in words."""
         least, most = violation.least, violation.most
         return str(least) if least == most else f"{least} to {most}"
 
     def compile(self, arrays: Arrays) -> None:
-        """Draw the bounds on shares closer."""
+        """Tighten the bounds on shares."""
         for column in arrays.groups(self.attribute):
             share = Fraction(len(column.nodes), arrays.n)
             column.low = max(column.low, share - self.tolerance)

@@ -1,4 +1,4 @@
-"""What rules are about: the nodes of a graph by name, and their attributes by name."""
+"""Nodes of a graph and their attributes, by name."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from equigraph.graph.tables import is_table, read_table
 
 
 class Facts:
-    """A graph and the attributes of its nodes, asked by name; a column without a name is what is asked for first.
+    """A graph and the attributes of its nodes, by name; a column without a name is the attribute requested first.
 
-    With ``missing="ignore"``, as in `read_graph`, nodes without a value have no group; so have those of a graph that
-    was read so.
+    With ``missing="ignore"``, as in `read_graph`, nodes without a value have no group. The same holds for a graph that
+    was read in this way.
     """
 
     def __init__(self, graph: Any, sensitive_features: Any = None, missing: str = "error") -> None:
         self.graph: Graph = as_graph(graph)
         self._missing = missing
-        # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
+        # The nodes of an edge table are sorted implicitly; the order of a Graph is visible to the user.
         self._order_known = self.graph.positional or isinstance(graph, Graph) or sensitive_features is None
         self._given = _columns(self.graph, sensitive_features)
         self._read: dict[str, NDArray[Any]] = {}
@@ -44,13 +44,13 @@ class Facts:
         return NodePlaces(self.graph.node_names)
 
     def node(self, name: Hashable) -> int:
-        """Return the place of a node; names are compared by their text, so that those of a file match numbers."""
+        """Return the index of a node; names are compared as text, so that names read from a file match numbers."""
         return self._places.of(name, "The rules name {}, which is not a node of the graph")
 
     def values(self, attribute: str) -> NDArray[Any]:
-        """Return the value that each node has of an attribute, None where it has none."""
+        """Return the value of an attribute for each node, None if missing."""
         if attribute not in self._read:
-            # A column without a name is taken for the attribute that the rules name, but only for one.
+            # A column without a name stands for one attribute only, the first that the rules name.
             key: str | None = attribute if attribute in self._given or self._read else None
             if key not in self._given:
                 raise ParameterError(self._unknown(attribute))
@@ -98,7 +98,7 @@ class Facts:
 
 
 def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
-    """Return columns by the name of their attribute, as they were given."""
+    """Return the columns, as given, by the name of their attribute."""
     if given is None:
         own = graph.sensitive_features
         if isinstance(own, dict):

@@ -1,4 +1,4 @@
-"""The rules that a node is in one cluster, or in one of some."""
+"""Rules on the cluster of a node: fixed, or one of several."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equigraph.rules.compile import Arrays
 
 
 class _Placed(DictRule):
-    """A node is in one of these clusters."""
+    """Base class: a node is in one of some clusters."""
 
     node: Hashable
 
@@ -24,11 +24,11 @@ class _Placed(DictRule):
         return (self.node,)
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         return f"{self.node} in {self._places(NODES)}"
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         return f"{self.node} is in {self._places(words)}."
 
     def _places(self, words: Words) -> str:
@@ -43,12 +43,12 @@ class _Placed(DictRule):
             yield Violation(self, (cluster,), (self.node,))
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say in which cluster the node is."""
+        """Return the cluster of the node, and the expected one, as a sentence."""
         (cluster,) = map(words.place, violation.clusters)
         return f"{self.node} is to be in {self._places(words)}, and is in {cluster}."
 
     def _place_in(self, arrays: Arrays) -> int:
-        """Return the place of the node, if there are such clusters."""
+        """Return the index of the node, after a check that the clusters exist."""
         last, k = max(self.named_clusters), arrays.n_clusters
         if last >= k:
             raise ParameterError(
@@ -78,7 +78,7 @@ class Fixed(_Placed):
         return whole(where, value)
 
     def compile(self, arrays: Arrays) -> None:
-        """Hold the node in its cluster."""
+        """Fix the node in its cluster."""
         arrays.fixed.append((self._place_in(arrays), self.cluster))
 
 
@@ -104,6 +104,6 @@ class Allowed(_Placed):
         return tuple(sorted({whole(where, one) for one in value}))
 
     def compile(self, arrays: Arrays) -> None:
-        """Allow no node of these in any other cluster."""
+        """Add the node to a column with a most count of 0 in all other clusters."""
         column = arrays.column(("allowed", str(self.clusters)), [self._place_in(arrays)])
         column.most[[cluster for cluster in range(arrays.n_clusters) if cluster not in self.clusters]] = 0

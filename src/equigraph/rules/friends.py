@@ -1,4 +1,4 @@
-"""The rule that nodes share a cluster with some of their friends."""
+"""Rule that nodes share a cluster with some of their friends."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Asked = Mapping[Hashable, Iterable[Hashable]] | Iterable[tuple[Hashable, Iterabl
 
 @dataclass(frozen=True, init=False)
 class Friends(Rule):
-    """Every node shares a cluster with so many of its friends, or all if it has fewer.
+    """Every node shares its cluster with at least ``least`` of its friends, or all if it has fewer.
 
     Attributes
     ----------
     least : int
-        How many friends.
+        Number of friends.
     but : tuple of (node, int)
-        Nodes for which fewer do, with the number; 0 excepts them. Also made from a mapping, or from names to except.
+        Nodes that need fewer, with the number; 0 excepts them. A mapping, or a list of names to except, also works.
     of : tuple of (node, tuple of nodes), or None
-        Whom each node asked for; nodes that are not listed asked for nobody. Also made from a mapping. None if the
-        friends of a node are the nodes linked to it.
+        The friends that each node asked for; nodes that are not listed asked for none. A mapping also works. None if
+        the friends of a node are the nodes linked to it.
     """
 
     keyword: ClassVar[str] = "friends"
@@ -48,7 +48,7 @@ class Friends(Rule):
     ) -> None:
         fewer = but.items() if isinstance(but, Mapping) else but
         asked = of.items() if isinstance(of, Mapping) else of
-        # The class is frozen, so the fields are set past it.
+        # The class is frozen, so the fields are set in its dict.
         vars(self).update(
             least=least,
             but=tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer),
@@ -57,7 +57,7 @@ class Friends(Rule):
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a number or a dict, or a list of these."""
+        """Parse a number or a dict, or a list of these."""
         if is_list(value):
             for one in value:
                 yield from cls.parse(one)
@@ -86,19 +86,19 @@ class Friends(Rule):
         return found[0] if len(found) == 1 else found
 
     def fields(self) -> dict[str, Any]:
-        """Return the number, whether it is about friends that nodes asked for, and who needs fewer."""
+        """Return the number, whether nodes asked for their friends, and the nodes that need fewer."""
         fewer = [[str(who), number] for who, number in self.but]
         return {"least": self.least, "own": self.of is not None, "fewer": fewer}
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         whom = "linked to them" if self.of is None else "they asked for"
         fewer = [f"{least} for {who}" for who, least in self.but if least > 0]
         less = f" (at least {listed(fewer)})" if fewer else ""
         return f"everybody{self._excepted} with at least {self.least} of the nodes {whom}{less}"
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         friends = "a friend" if self.least == 1 else f"{self.least} friends, or all they have,"
         whom = "somebody they wished for" + (", or who wished for them" if self.of is None else "")
         fewer = [f"{who} at least {least}" for who, least in self.but if least > 0]
@@ -111,7 +111,7 @@ class Friends(Rule):
         return f" but {listed(excepted)}" if excepted else ""
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
-        """Return everybody who has too few friends in their cluster."""
+        """Return every node with too few friends in its cluster."""
         facts, labels = placement.facts, placement.labels
         adjacency, asked = facts.graph.adjacency, None
         if self.of is not None:
@@ -128,7 +128,7 @@ class Friends(Rule):
                 yield Violation(self, (labels[node],), (who,), number=kept, least=needed, most=len(friends))
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say how many friends somebody has."""
+        """Return the number of friends of a node, and the expected one, as a sentence."""
         (who,), (cluster,) = violation.nodes, map(words.place, violation.clusters)
         number = f"{violation.most} asked for"
         if self.of is None:
@@ -136,7 +136,7 @@ class Friends(Rule):
         return f"{who} has {violation.number} of {number} in {cluster}: expected at least {violation.least}."
 
     def compile(self, arrays: Arrays) -> None:
-        """Add who needs how many of whom; rules about the same friends share rows."""
+        """Add the friends of each node and the number it needs; rules about the same friends share rows."""
         links, known = arrays.friends.get(self.of) or (self.rows(arrays.facts), 0)
         arrays.friends[self.of] = links, np.maximum(self.needed(links, arrays.facts), known)
 
@@ -150,7 +150,7 @@ class Friends(Rule):
         return sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n)).tocsr()
 
     def needed(self, links: sparse.csr_array, facts: Facts) -> NDArray[np.int64]:
-        """Return how many of its friends each node needs: as many as the rule says, or all it has."""
+        """Return the number of friends that each node needs: that of the rule, or all it has if fewer."""
         wanted = np.full(links.shape[0], self.least, dtype=np.int64)
         for who, number in self.but:
             wanted[facts.node(who)] = number

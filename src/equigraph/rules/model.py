@@ -1,12 +1,12 @@
 r"""Rules as a mixed-integer program.
 
-Units that no rule tells apart are counted instead of named. With :math:`q_a` units in class :math:`a`, all of
-:math:`w_a` nodes, the program is over whole numbers :math:`x_{ac}`, how many of class a are in cluster c:
+Units that no rule distinguishes form a class. With :math:`q_a` units in class :math:`a`, each of :math:`w_a` nodes, the
+variables are the whole numbers :math:`x_{ac}` of units of class a in cluster c:
 
 .. math:: \sum_c x_{ac} = q_a, \qquad \sum_a w_a x_{ac} = s_c, \qquad \sum_a m_{av} x_{ac} = n_{vc}
 
-with bounds on the sizes :math:`s_c` and the counts :math:`n_{vc}` of columns. Units that are to be apart, or that
-have links to keep, are classes of one.
+with bounds on the sizes :math:`s_c` and on the counts :math:`n_{vc}` of columns. Units that must be apart, or that need
+friends, are classes of one.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from equigraph.rules.compile import CompiledRules, Integers, entries_of
 
-# The hint: how often units are dealt out, and from which size on, in even sizes, a cluster counts as full.
+# The hint: number of passes over the units, and size of a full cluster relative to the mean size.
 _PASSES, _FULL = 4, 1.15
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Units that are alike, taken together."""
+    """Partition of the units into classes of interchangeable ones."""
 
     of_unit: Integers
     sizes: Integers
-    first: Integers  # a unit of each class, which stands for all of them
-    named: NDArray[np.bool_]  # which units are classes of their own, since a rule speaks of them by name
+    first: Integers  # a representative unit of each class
+    named: NDArray[np.bool_]  # units that are classes of their own, as a rule names them
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class Program:
     """A mixed-integer program for `scipy.optimize.milp`.
 
     Its variables are whole quantities in every cluster: rows and columns of ``low``, ``high`` and ``cost``. The first
-    quantities are x, of each class. The cost is worth minimising (`minimise`) or only says where to look first.
+    quantities are x, one per class. The cost is an objective (`minimise`), or only a hint where to look first.
     """
 
     classes: Classes
@@ -52,9 +52,9 @@ class Program:
     rows: list[optimize.LinearConstraint] = field(default_factory=list)
 
     def add(self, parts: dict[int, Any], low: Any, high: Any, clusters: Any = None) -> None:
-        """Add rows made of blocks of quantities, each given with the number of its first quantity.
+        """Add linear constraints; ``parts`` maps the first quantity of each block to its coefficients.
 
-        They hold in every cluster, or for each row of a matrix of combinations of clusters.
+        They hold in every cluster, or for each linear combination of clusters in the rows of ``clusters``.
         """
         n_quantities, k = self.cost.shape
         pieces = {start: sparse.coo_array(block) for start, block in parts.items()}
@@ -69,10 +69,10 @@ class Program:
         self.rows.append(optimize.LinearConstraint(matrix, *sides))
 
     def number_clusters(self, compiled: CompiledRules) -> None:
-        """Number interchangeable clusters by the first unit in them, and forget where to look first.
+        """Break the symmetry of interchangeable clusters, and drop the hint.
 
-        The i-th of a few units is then in one of the first i clusters; where units have no names, clusters are ordered
-        by size. Units to be apart come first: most of them have only one cluster left to be in.
+        The i-th of a few named units is restricted to the first i clusters; without named units clusters are ordered by
+        size. Units that must be apart come first: for most of them only one cluster remains.
         """
         k, classes = compiled.n_clusters, self.classes
         self.cost[:] = 0
@@ -86,7 +86,7 @@ class Program:
                 self.add({classes.sizes.size: [[1]]}, 0, np.inf, larger[clusters[:-1]] - larger[clusters[1:]])
 
     def only_preferred(self) -> NDArray[np.float64]:
-        """Return upper bounds that hold every unit that prefers a cluster there; what is left is small."""
+        """Return upper bounds that fix every unit with a preferred cluster there; the remaining program is small."""
         wanted = self.cost < 0
         return np.where(wanted.any(axis=1, keepdims=True) & ~wanted, 0, self.high)
 
@@ -94,31 +94,31 @@ class Program:
 def alike(
     compiled: CompiledRules, start: Integers | None = None, also: NDArray[np.bool_] | None = None
 ) -> Classes:
-    """Put units into classes that no rule, and no label of the start, tells apart; ``also`` names further units.
+    """Return classes of units that neither a rule nor the start distinguishes; ``also`` names further units.
 
-    Rules speak by name of the units to be apart, and of those with links to keep.
+    Named units are those that must be apart, and those that need friends or are their friends.
     """
-    unit, asks = compiled.unit, np.flatnonzero(compiled.needed)
+    unit, rows = compiled.unit, np.flatnonzero(compiled.needed)
     named = np.diff(compiled.apart.indptr) > 0
-    named[unit[asks % compiled.n_nodes]] = named[unit[compiled.links[asks].indices]] = True
+    named[unit[rows % compiled.n_nodes]] = named[unit[compiled.links[rows].indices]] = True
     if also is not None:
         named |= also
-    looks = [compiled.unit_size, compiled.fixed, *compiled.counts.toarray().T]
+    properties = [compiled.unit_size, compiled.fixed, *compiled.counts.toarray().T]
     split = named.copy()
     if start is not None:
         first = np.full(compiled.n_units, -1, dtype=np.int64)
         first[unit] = start
-        split[unit[first[unit] != start]] = True  # a unit that starts in several clusters is like no other
-        looks.append(first)
-    looks.append(np.where(split, np.arange(compiled.n_units), -1))
+        split[unit[first[unit] != start]] = True  # a unit with several start clusters is a class of its own
+        properties.append(first)
+    properties.append(np.where(split, np.arange(compiled.n_units), -1))
     _, place, of_unit, sizes = np.unique(
-        np.column_stack(looks), axis=0, return_index=True, return_inverse=True, return_counts=True
+        np.column_stack(properties), axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     return Classes(of_unit.ravel(), sizes.astype(np.int64), place.astype(np.int64), named)
 
 
 def n_entries(compiled: CompiledRules, classes: Classes) -> int:
-    """Return about how many entries the program has, without making it."""
+    """Estimate the number of entries of the program, without making it."""
     links = compiled.links.nnz if compiled.needed.any() else 0
     members = sum(units.size for units in compiled.apart_sets)
     counts = int(np.diff(compiled.counts.indptr)[classes.first].sum())
@@ -131,7 +131,7 @@ def make_program(
     allowed: NDArray[np.bool_] | None = None,
     more: Sequence[int] | NDArray = (),
 ) -> Program:
-    """Write rules as a program without a cost; ``more`` are the upper bounds of further quantities."""
+    """Return rules as a program without a cost; ``more`` are the upper bounds of further quantities."""
     k, n_x, n_columns = compiled.n_clusters, classes.sizes.size, len(compiled.columns)
     alone = np.flatnonzero(compiled.not_alone > 1)
     at_size, at_counts, at_some = n_x, n_x + 1, n_x + 1 + n_columns
@@ -144,14 +144,14 @@ def make_program(
     low = np.zeros_like(high)
     low[at_size:at_some] = np.vstack([compiled.least_size, compiled.least_count.T])
     program = Program(classes, low, high, np.zeros_like(high))
-    # Everybody is somewhere; sizes and counts are what the nodes make them.
+    # Every unit is in a cluster; sizes and counts are defined by the units.
     program.add({0: sparse.eye_array(n_x)}, classes.sizes, classes.sizes, np.ones((1, k)))
     program.add({0: compiled.unit_size[classes.first][None, :], at_size: [[-1]]}, 0, 0)
     if n_columns:
         counts = compiled.counts[classes.first].T
         program.add({0: counts, at_counts: -sparse.eye_array(n_columns)}, 0, 0)
-    # A count n is at least floor(a s / b) just if n - a s / b > -1, and both sides are whole b-ths: half a b-th may be
-    # left on either side, which is more than the solver is inexact.
+    # A count n is at least floor(a s / b) if and only if n - a s / b > -1. Both sides are multiples of 1 / b, so a
+    # slack of 1 / (2 b) is exact, and larger than the tolerance of the solver.
     shares = zip(compiled.share_low, compiled.share_high, strict=True)
     for count, ((a, b), (c, d)) in enumerate(shares, start=at_counts):
         if a > 0:
@@ -173,19 +173,19 @@ def _ones(rows: NDArray, columns: NDArray, shape: tuple[int, int]) -> sparse.coo
 
 
 def _add_not_alone(program: Program, compiled: CompiledRules, column: int, count: int, some: int) -> None:
-    """Let a count be 0, or at least the least and at most all; the quantity ``some`` says which."""
+    """Require a count to be 0 or at least the least; the binary quantity ``some`` is 0 or 1 accordingly."""
     classes = program.classes
     by_class = compiled.counts[classes.first][:, [column]].tocoo()
     program.add({count: [[1]], some: [[-compiled.not_alone[column]]]}, 0, np.inf)
     program.add({count: [[1]], some: [[-compiled.counts[:, [column]].sum()]]}, -np.inf, 0)
-    # Class by class the same says more to a solver that begins with fractions.
+    # The same constraint for each class tightens the linear relaxation.
     own = by_class.row
     one = _ones(np.arange(own.size), own, (own.size, classes.sizes.size))
     program.add({0: one, some: -classes.sizes[own][:, None]}, -np.inf, 0)
 
 
 def _add_friends(program: Program, compiled: CompiledRules) -> None:
-    """Every node in a cluster has enough linked nodes there; those of its own unit come along anyway."""
+    """Require enough friends of every node in its cluster; those of its own unit count already."""
     unit, links, n_rows = compiled.unit, compiled.links, compiled.needed.size
     row = np.repeat(np.arange(n_rows), np.diff(links.indptr))
     own, friend = unit[np.arange(n_rows) % unit.size], unit[links.indices]
@@ -202,32 +202,32 @@ def _add_friends(program: Program, compiled: CompiledRules) -> None:
 
 
 def interchangeable(compiled: CompiledRules) -> list[list[int]]:
-    """Return the sets of clusters that could trade their numbers without breaking a rule.
+    """Return the sets of interchangeable clusters, which can be renumbered without breaking a rule.
 
-    Clusters that a fixed node names are in none of them.
+    Clusters of fixed nodes are in none of them.
     """
     named = set(compiled.fixed.tolist())
     alike: dict[tuple, list[int]] = {}
     for cluster in range(compiled.n_clusters):
         if cluster not in named:
-            look = (
+            bounds = (
                 compiled.least_size[cluster],
                 compiled.most_size[cluster],
                 compiled.least_count[cluster].tobytes(),
                 compiled.most_count[cluster].tobytes(),
             )
-            alike.setdefault(look, []).append(cluster)
+            alike.setdefault(bounds, []).append(cluster)
     return [clusters for clusters in alike.values() if len(clusters) > 1]
 
 
 def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers:
-    """Return clusters of the named units in which links are kept, sizes are even and units to be apart are apart.
+    """Return a greedy assignment of the named units that keeps links, balances sizes and respects apart rules.
 
-    A solver without anything to minimise wanders about. Asked for labels near to cohesive ones, in which most links are
-    kept already, it finds the first in a hundredth of the time. The hint decides nothing else.
+    Without an objective the solver is slow. With cohesive labels as a hint, in which most friends are kept already, it
+    finds a solution in a hundredth of the time. The hint has no other effect.
 
-    Units are dealt out one after another, neighbours after neighbours, several times over; each goes where most of
-    its links are, as long as there is room. Units without a name have -1.
+    Units are assigned one after another in an order in which neighbours are close, in several passes. Each goes to the
+    cluster with most of its links that is not full. Units without a name have -1.
     """
     k, unit_size, links = compiled.n_clusters, compiled.unit_size, _unit_links(compiled)
     order = reverse_cuthill_mckee(links, symmetric_mode=True)
@@ -238,18 +238,18 @@ def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers
         friends, weights = entries_of(links, unit)
         placed = cluster[friends] >= 0
         kept = np.bincount(cluster[friends[placed]], weights[placed], k)
-        # Little room is a small drawback, no room a large one.
-        room = sizes * k / compiled.n_nodes
-        score = kept - 0.2 * room - 10 * np.maximum(room - _FULL, 0)
-        enemies = cluster[entries_of(compiled.apart, unit)[0]]
-        score[enemies[enemies >= 0]] -= np.inf
+        # A small penalty for large clusters, and a large one for full ones.
+        filled = sizes * k / compiled.n_nodes
+        score = kept - 0.2 * filled - 10 * np.maximum(filled - _FULL, 0)
+        forbidden = cluster[entries_of(compiled.apart, unit)[0]]
+        score[forbidden[forbidden >= 0]] -= np.inf
         cluster[unit] = np.argmax(score) if compiled.fixed[unit] < 0 else compiled.fixed[unit]
         sizes[cluster[unit]] += unit_size[unit]
     return cluster
 
 
 def _unit_links(compiled: CompiledRules) -> sparse.csr_matrix:
-    """Return how many links join every two units, in either direction, if any rule asks for friends."""
+    """Return the number of links between every two units, in both directions; none without a rule on friends."""
     shape = (compiled.n_units, compiled.n_units)
     if not compiled.needed.any():
         return sparse.csr_matrix(shape)

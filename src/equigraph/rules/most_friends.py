@@ -1,12 +1,12 @@
-r"""The most friends that rules leave room for, asked of a solver.
+r"""Labels with as many friends together as rules allow, by mixed-integer programming.
 
 With :math:`x_{ic}` = 1 where node i is in cluster c and :math:`F_i` the friends of i, the variables
 
 .. math:: u_{ic} \le x_{ic}, \qquad u_{ic} \le \sum_{j \in F_i} x_{jc}, \qquad
     t_{ic} \le N_i x_{ic}, \qquad t_{ic} \le \sum_{j \in F_i} x_{jc}
 
-are 1 where i has a friend in its cluster c, and the number of its friends there, up to :math:`N_i`. First the sum of u
-is as large as can be, then that of t.
+are 1 if i has a friend in its cluster c, and the number of its friends there, up to :math:`N_i`. The sum of u is
+maximised first, then that of t.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _PARAMETERS = {"n_clusters": Integer(low=1), "node_limit": Integer(low=1)}
 
 @dataclass(frozen=True, eq=False)
 class MostFriends:
-    """Labels with as many friends together as rules leave room for.
+    """Labels with as many friends together as rules allow.
 
     Attributes
     ----------
     labels : ndarray of shape (n_nodes,), dtype intp
         Labels in ``range(n_clusters)`` that keep the rules.
     kept : dict of node to int
-        How many friends each node that has any shares its cluster with, counted up to the number asked for.
+        Number of friends in the same cluster, up to the number asked for, for each node that has friends.
     proven : bool
-        Whether no labels that keep the rules leave fewer nodes without a friend, nor as many of them with more friends
-        in all.
+        Whether it is proven that no labels that keep the rules leave fewer nodes without a friend, or as many of them
+        with more friends in all.
     rule : Friends
-        The rule about friends that these labels keep: the one asked for, with fewer for those who have fewer.
+        The rule on friends that these labels keep: the one asked for, with a smaller number for nodes that have fewer.
     """
 
     labels: NDArray[np.intp]
@@ -55,7 +55,7 @@ class MostFriends:
 
     @property
     def without(self) -> tuple[Hashable, ...]:
-        """The nodes that have friends, and none of them in their cluster."""
+        """Nodes that have friends, but none in their cluster."""
         return tuple(name for name, number in self.kept.items() if number == 0)
 
 
@@ -71,14 +71,14 @@ def most_friends(
 ) -> MostFriends:
     """Find labels that keep rules and leave as few nodes as possible without a friend.
 
-    Among these, labels in which nodes have most friends in all, counted up to ``friends.least`` for each.
+    Among these labels the total number of friends is maximal, counted up to ``friends.least`` for each node.
 
     Parameters
     ----------
     rules : Rules
         The rules to keep.
     friends : Friends
-        Whose friends count, and up to how many.
+        The friends of each node, and the number to count up to.
     graph : graph
         Anything that `equigraph.as_graph` takes.
     groups : dict of columns, table, Series or array, optional
@@ -86,21 +86,21 @@ def most_friends(
     n_clusters : int
         Number of clusters.
     start : array-like of shape (n_nodes,), optional
-        Labels to improve on; what is returned is no worse, if they keep the rules.
+        Labels to improve; if they keep the rules, the result is no worse.
     node_limit : int, default=500
-        Nodes of the tree that the solver searches at most, for each of its two questions.
+        Most nodes of the branch-and-bound tree, for each of the two programs.
 
     Returns
     -------
     MostFriends
-        The labels, how many friends each node has, and whether more is proven to be impossible.
+        The labels, the number of friends of each node, and whether the labels are proven to be optimal.
 
     Raises
     ------
     ConflictError
         If the rules contradict each other.
     NotFoundError
-        If the solver has found no labels that keep them.
+        If the solver finds no labels that keep the rules.
 
     Examples
     --------
@@ -141,9 +141,9 @@ def _more_friends(
     node_limit: int,
     with_one: int = 0,
 ) -> tuple[NDArray, bool]:
-    """Return labels with most friends, up to so many for each node, and whether that is proven.
+    """Return labels with most friends, counted up to ``most`` for each node, and whether they are proven optimal.
 
-    They are the known labels unless the solver finds better ones. At least ``with_one`` nodes have a friend.
+    Returns the known labels unless the solver finds better ones. At least ``with_one`` nodes have a friend.
     """
     total = int(np.minimum(kept_links(links, known), most).sum())
     if total == most.sum():
@@ -156,7 +156,7 @@ def _more_friends(
     class_of = classes.of_unit[compiled.unit]
     shape = (asks.size, classes.sizes.size)
     friends = sparse.coo_array((np.ones(rows.nnz), (rows.row, class_of[rows.col])), shape=shape)
-    # t, or u where only one friend is asked for; and u beside t, so that no more nodes are without a friend.
+    # t, or u if one friend is asked for; u also beside t, so that no more nodes are without a friend.
     blocks = [(most[asks], total + 1)]
     if with_one:
         blocks.append((np.ones(asks.size, dtype=np.int64), with_one))

@@ -1,4 +1,4 @@
-"""The rules that nodes share a cluster, and that they do not."""
+"""Rules on sets of nodes: together in one cluster, or apart in different clusters."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from equigraph.rules.compile import Arrays
 
 @dataclass(frozen=True)
 class _NodeSet(Rule):
-    """A rule about a set of nodes; the argument is a list of tuples."""
+    """Base class of rules on a set of nodes; the argument is a list of tuples."""
 
     nodes: tuple[Hashable, ...]
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a list of tuples of nodes."""
+        """Parse a list of tuples of nodes."""
         if not is_list(value) or not all(is_list(nodes) for nodes in value):
             raise ParameterError(
                 f'Rules: {cls.keyword} must be a list of tuples of nodes, such as [("Ada", "Ben")]; got {value!r}.'
@@ -35,7 +35,7 @@ class _NodeSet(Rule):
         return [rule.nodes for rule in rules]
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         return f"{listed(self.nodes)} {self.keyword}"
 
 
@@ -46,23 +46,23 @@ class Together(_NodeSet):
     keyword: ClassVar[str] = "together"
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         return f"{listed(self.nodes)} are in one {words.cluster}."
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
-        """Return every node that is not where the first is."""
+        """Return every node in another cluster than the first."""
         first, *others = self.nodes
         for other in others:
             if placement.of(other) != placement.of(first):
                 yield Violation(self, (placement.of(first), placement.of(other)), (first, other))
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say who is in another cluster."""
+        """Return both nodes and their clusters as a sentence."""
         (first, other), (one, two) = violation.nodes, map(words.place, violation.clusters)
         return f"{first} and {other} are to be together, and {first} is in {one}, {other} in {two}."
 
     def compile(self, arrays: Arrays) -> None:
-        """Join the nodes to one unit."""
+        """Join the nodes into one unit."""
         arrays.joined.extend(pairwise(map(arrays.facts.node, self.nodes)))
 
 
@@ -73,7 +73,7 @@ class Apart(_NodeSet):
     keyword: ClassVar[str] = "apart"
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         return f"{listed(self.nodes)} are in different {words.clusters}."
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
@@ -84,10 +84,10 @@ class Apart(_NodeSet):
                 yield Violation(self, (one,), pair)
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say who shares which cluster."""
+        """Return both nodes and their common cluster as a sentence."""
         (one, other), (cluster,) = violation.nodes, map(words.place, violation.clusters)
         return f"{one} and {other} are to be apart, and both are in {cluster}."
 
     def compile(self, arrays: Arrays) -> None:
-        """Add the nodes as a set of which a cluster has at most one."""
+        """Add the nodes as a set with at most one member in each cluster."""
         arrays.apart.append([arrays.facts.node(node) for node in self.nodes])

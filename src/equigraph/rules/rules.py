@@ -1,6 +1,6 @@
-"""The rules that clusters keep, as one value in the order in which they were given, and the registry of their kinds.
+"""`Rules`, an ordered collection of single rules, and the registry of their kinds.
 
-A new kind is a class in a file, its name in `KINDS`, and its argument in the docstring of `Rules`.
+A new kind needs a class in a file, an entry in `KINDS`, and its argument in the docstring of `Rules`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS: dict[str, type[Rule]] = {
 
 @dataclass(frozen=True, init=False, repr=False)
 class Rules:
-    """Hard rules about who shares a cluster, and what every cluster must have.
+    """Hard rules on the nodes that share a cluster, and on the sizes and counts of every cluster.
 
     Nodes are given by name, or by position where a graph has no names. The order of the keyword arguments, and of
     the entries within each, is the order of the rules: where not all of them can be kept, the last are given up.
@@ -58,8 +58,8 @@ class Rules:
     not_alone : dict of attribute to int
         Of each value of the attribute a cluster has none or at least so many nodes.
     shares : dict of attribute to float
-        How far the share of each value may be in a cluster from its share in the population p: of a cluster of
-        s nodes, between ``floor((p - within) s)`` and ``ceil((p + within) s)`` have it.
+        Largest difference between the share of each value in a cluster and its share p in the population: of a cluster
+        of s nodes, between ``floor((p - within) s)`` and ``ceil((p + within) s)`` have the value.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Rules:
     items: tuple[Rule, ...]
 
     def __init__(self, **rules: Any) -> None:
-        # Named parameters would forget the order in which the rules were given; None stands for no rule.
+        # Named parameters would lose the order in which the rules were given; None stands for no rule.
         items: list[Rule] = []
         for keyword, value in rules.items():
             if keyword not in KINDS:
@@ -102,7 +102,7 @@ class Rules:
 
     @classmethod
     def of(cls, items: Iterable[Rule]) -> Rules:
-        """Return rules that consist of these single rules."""
+        """Return a collection of single rules."""
         rules = object.__new__(cls)
         object.__setattr__(rules, "items", tuple(items))
         return rules
@@ -134,7 +134,7 @@ class Rules:
             raise ParameterError(f"{path.name}: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keyword arguments that make these rules; JSON can hold it if it can hold the nodes' names."""
+        """Return the keyword arguments that give these rules; fit for JSON if the names of the nodes are."""
         kinds: dict[str, list[Rule]] = {}
         for rule in self.items:
             kinds.setdefault(rule.keyword, []).append(rule)
@@ -149,7 +149,7 @@ class Rules:
 
     @property
     def names_clusters(self) -> bool:
-        """Whether rules speak of the numbers of clusters, which labels then keep.
+        """Whether rules refer to clusters by number; labels then keep these numbers.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class Rules:
         return any(rule.named_clusters for rule in self.items)
 
     def describe(self) -> str:
-        """Say all rules in words.
+        """Return all rules in words.
 
         Examples
         --------
@@ -171,7 +171,7 @@ class Rules:
     def check(
         self, graph: Any, labels: Any, sensitive_features: Any = None, *, n_clusters: int | None = None
     ) -> list[str]:
-        """List every violation of the rules, in words.
+        """Return all violations of the rules, in words.
 
         Parameters
         ----------
@@ -182,8 +182,8 @@ class Rules:
         sensitive_features : dict of columns, table, Series or array, optional
             The attributes that the rules name; by default those of the graph.
         n_clusters : int, optional
-            Number of clusters there should be, so that rules about every cluster also hold for empty ones. By
-            default the clusters that occur.
+            Number of clusters, so that rules on every cluster also apply to empty ones. By default the clusters that
+            occur.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class Rules:
     def __repr__(self) -> str:
         try:
             return f"Rules({', '.join(f'{key}={value!r}' for key, value in self.to_dict().items())})"
-        except ParameterError:  # two rules that one argument cannot tell
+        except ParameterError:  # two rules that one argument cannot express
             return f"Rules.of({list(self.items)!r})"
 
 
@@ -222,7 +222,7 @@ Rules.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def told_rules(kept: Rules | None, given_up: Iterable[Rule]) -> dict[str, list[str]] | None:
-    """Return in words which rules labels keep and which were given up, ready for JSON; None without rules."""
+    """Return the rules kept and the rules given up in words, fit for JSON; None without rules."""
     if kept is None:
         return None
     return {
@@ -249,7 +249,7 @@ def _load(path: Path) -> Any:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a dict, unless a key comes twice: JSON would silently forget the first."""
+    """Return a dict; raise a ParameterError if a key is repeated, of which JSON would silently drop the first."""
     content = dict(pairs)
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]

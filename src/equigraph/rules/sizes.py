@@ -1,4 +1,4 @@
-"""The rule about the number of nodes of a cluster."""
+"""Rule on the number of nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from equigraph.rules.compile import Arrays
 
 @dataclass(frozen=True)
 class Sizes(Rule):
-    """Every cluster has a number of nodes within one pair, or each cluster within its own pair."""
+    """The size of every cluster is within one pair of bounds, or within a pair of its own."""
 
     keyword: ClassVar[str] = "sizes"
     single: ClassVar[bool] = True
@@ -33,7 +33,7 @@ class Sizes(Rule):
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a pair, or a list of pairs."""
+        """Parse a pair, or a list of pairs."""
         if is_list(value) and len(value) and all(is_list(pair) for pair in value):
             yield cls(tuple(_pair(pair) for pair in value), per_cluster=True)
         else:
@@ -46,12 +46,12 @@ class Sizes(Rule):
         return list(rule.bounds) if rule.per_cluster else rule.bounds[0]
 
     def describe(self) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
         start = "clusters" if self.per_cluster else "every cluster"
         return f"{start} of {', '.join(map(NODES.range, self.bounds))}"
 
     def sentence(self, words: Words) -> str:
-        """Say the rule in a sentence."""
+        """Return the rule as a sentence."""
         if not self.per_cluster:
             return f"Every {words.cluster} has {words.range(self.bounds[0])}."
         each = [f"{words.place(number)} has {words.range(pair)}" for number, pair in enumerate(self.bounds)]
@@ -59,7 +59,7 @@ class Sizes(Rule):
         return f"{text if words.names else text[:1].upper() + text[1:]}."
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
-        """Return every cluster that is too small, too large, or none of those with a pair."""
+        """Return every cluster that is too small or too large, or that has no pair of bounds."""
         pairs = dict.fromkeys(placement.clusters, self.bounds[0])
         if self.per_cluster:
             pairs = {str(cluster): pair for cluster, pair in enumerate(self.bounds)}
@@ -73,7 +73,7 @@ class Sizes(Rule):
                 yield Violation(self, (cluster,))
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
-        """Say how many nodes a cluster has."""
+        """Return the size of a cluster, and the expected one, as a sentence."""
         (cluster,) = map(words.subject, violation.clusters)
         if violation.number is None:
             return f"{cluster} is none of the {len(self.bounds)} {words.clusters} whose sizes are given."
@@ -81,7 +81,7 @@ class Sizes(Rule):
         return f"{cluster} has {words.count(violation.number)}: expected {expected}."
 
     def compile(self, arrays: Arrays) -> None:
-        """Draw the bounds on sizes closer."""
+        """Tighten the bounds on sizes."""
         k = arrays.n_clusters
         if self.per_cluster and len(self.bounds) != k:
             raise ParameterError(
@@ -108,5 +108,5 @@ def _pair(value: Any) -> Pair:
 
 
 def _is_open(side: Any) -> bool:
-    # TOML has no null, so infinity says "no limit" there.
+    # TOML has no null, so infinity stands for no limit.
     return side is None or (isinstance(side, float) and math.isinf(side) and side > 0)

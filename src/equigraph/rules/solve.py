@@ -1,4 +1,4 @@
-"""Whether rules can be kept at all, asked of a solver."""
+"""Feasibility of rules, by propagation and mixed-integer programming."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from equigraph.exceptions import ParameterError
 from equigraph.rules.compile import CompiledRules, Integers, entries_of, join_units
 from equigraph.rules.model import Program, alike, cohesive_hint, make_program, n_entries
 
-# Beyond this many entries of the program the solver is not asked.
+# Larger programs are not solved.
 MAX_ENTRIES = 2_000_000
-# Nodes of the tree that the solver searches for one question.
+# Default limit of nodes of the branch-and-bound tree.
 NODE_LIMIT = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What the solver says."""
+    """Answer of the solver."""
 
-    # "impossible" is proven; "not found" says nothing about whether there are such labels.
+    # "impossible" is proven; "not found" leaves open whether such labels exist.
     status: Literal["found", "impossible", "not found"]
     labels: NDArray[np.intp] | None = None
-    fewest: bool = False  # no others that keep the rules move fewer nodes from the start: that is proven
+    fewest: bool = False  # whether it is proven that no feasible labels move fewer nodes from the start
     reason: str = ""  # why nothing was found
 
 
@@ -45,9 +45,9 @@ def feasible_labels(
 ) -> Answer:
     """Find labels that keep rules, or prove that there are none.
 
-    Of a start as many labels as possible are kept. Without one the solver looks first near a hint, cohesive labels that
-    are made here if they are not given; the closer they are to keeping the rules, the sooner it is done. It ends after
-    so many nodes of its tree, never by the clock: the same question has the same answer everywhere.
+    With a start the number of changed labels is minimised. Without one the solver looks first near a hint, by default a
+    greedy assignment; the fewer rules the hint breaks, the faster the solver. The limit is a number of nodes of the
+    branch-and-bound tree, not a time, so that results are reproducible.
     """
     labels = None if start is None else checked_labels("start", start, compiled)
     near = None if hint is None else checked_labels("hint", hint, compiled)
@@ -57,7 +57,7 @@ def feasible_labels(
     classes = alike(compiled, labels)
     program = make_program(compiled, classes, allowed)
     if labels is not None:
-        # The cost is the number of nodes that leave their cluster.
+        # Minimise the number of nodes that leave their cluster.
         of_node = classes.of_unit[compiled.unit]
         np.add.at(program.cost, (of_node, labels), -1.0 / classes.sizes[of_node])
         program.minimise = True
@@ -71,16 +71,16 @@ def feasible_labels(
     program.cost[classes.of_unit[units], preferred[units]] = -1.0
     answer = _first_try(program, compiled)
     if answer is None:
-        # Nothing near the hint: labels from anywhere, or a proof, for which no two numberings are looked at.
+        # No solution near the hint: solve without it, with the symmetry of the clusters broken.
         program.number_clusters(compiled)
         answer = solve_program(program, compiled, node_limit)
     return answer
 
 
 def is_refuted(compiled: CompiledRules) -> bool:
-    """Return whether rules are impossible by what follows from them one by one, or even in fractions of nodes.
+    """Return whether rules are infeasible by propagation or by the linear relaxation of the program.
 
-    A proof that takes milliseconds; False says nothing.
+    This takes milliseconds; False proves nothing.
     """
     compiled, allowed, answer = _prepared(compiled)
     if answer is not None:
@@ -93,30 +93,30 @@ def is_refuted(compiled: CompiledRules) -> bool:
 def _prepared(
     compiled: CompiledRules, start: NDArray[np.int64] | None = None
 ) -> tuple[CompiledRules, NDArray[np.bool_] | None, Answer | None]:
-    """Return the rules on fewer units, and where these may be; or the answer, if no program is needed for it."""
+    """Return the propagated rules and the allowed clusters of their units, or an answer if no program is needed."""
     if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
         return compiled, None, Answer("impossible")
     entries = n_entries(compiled, alike(compiled, start))
     if entries > MAX_ENTRIES:
         reason = f"the program has about {entries:,} entries, and the solver is asked up to {MAX_ENTRIES:,}"
         return compiled, None, Answer("not found", reason=reason)
-    closer, allowed = propagated(compiled)
-    return closer, allowed, Answer("impossible") if closer.contradiction else None
+    reduced, allowed = propagated(compiled)
+    return reduced, allowed, Answer("impossible") if reduced.contradiction else None
 
 
 def _first_try(program: Program, compiled: CompiledRules) -> Answer | None:
-    """Look for labels near the hint, without branching; None if that answers nothing."""
+    """Solve near the hint, without branching; None if that is inconclusive."""
     if compiled.needed.any():
-        # Any numbering of the clusters will do: the more there are, the more labels are near.
+        # The symmetry of the clusters is left unbroken, so that more solutions are near the hint.
         answer = solve_program(program, compiled, node_limit=1)
         return None if answer.status == "not found" else answer
-    # Without links to keep the hint often does: only numbers of nodes that are alike are then left to find.
+    # Without rules on friends the hint is often feasible, and only counts of interchangeable nodes are left to find.
     answer = solve_program(replace(program, high=program.only_preferred()), compiled, node_limit=1)
     return None if answer.labels is None else answer
 
 
 def checked_labels(name: str, given: ArrayLike, compiled: CompiledRules) -> NDArray[np.int64]:
-    """Return given labels as whole numbers, if they are such."""
+    """Return labels given by the caller as int64; raise a ParameterError if they are not valid."""
     labels = np.asarray(given)
     fits = labels.shape == (compiled.n_nodes,) and labels.dtype.kind in "iu"
     if not fits or labels.min() < 0 or labels.max() >= compiled.n_clusters:
@@ -127,11 +127,11 @@ def checked_labels(name: str, given: ArrayLike, compiled: CompiledRules) -> NDAr
 
 
 def solve_program(program: Program, compiled: CompiledRules, node_limit: int) -> Answer:
-    """Solve a program; return labels and, where something is minimised, whether they are proven to be best."""
+    """Solve a program; return labels and, if there is an objective, whether they are proven to be optimal."""
     result = _milp(
         program,
         integrality=np.ones(program.cost.size),
-        # Where nothing is to be minimised, the first labels that are found will do.
+        # Without an objective the first solution is enough.
         options={"mip_rel_gap": 0.0 if program.minimise else 1e9, "node_limit": node_limit},
     )
     if result.status == 2:
@@ -154,7 +154,7 @@ def _milp(program: Program, **options: Any) -> Any:
 
 
 def _labels(program: Program, compiled: CompiledRules, solution: NDArray) -> NDArray[np.intp] | None:
-    """Deal the units of every class out to the clusters; None if the numbers do not add up."""
+    """Assign the units of every class to clusters by a solution; None if its numbers do not add up."""
     k, classes = compiled.n_clusters, program.classes
     numbers = np.rint(solution[: classes.sizes.size * k]).astype(np.int64).reshape(-1, k)
     if (numbers.sum(axis=1) != classes.sizes).any() or numbers.min() < 0:
@@ -166,13 +166,13 @@ def _labels(program: Program, compiled: CompiledRules, solution: NDArray) -> NDA
 
 
 def propagated(compiled: CompiledRules) -> tuple[CompiledRules, NDArray[np.bool_]]:
-    """Return rules with the same solutions on fewer units, and in which clusters each unit may be.
+    """Return rules with the same solutions on fewer units, and the clusters allowed for each unit.
 
-    A node that needs all the friends it could be with is together with them; a friend that is apart, held elsewhere or
-    too many for the largest cluster is none that it could be with. Each such step may allow another. The solver finds
-    most of this only by branching.
+    If a node needs all its possible friends, it is together with them. A friend is impossible if it must be apart, is
+    fixed elsewhere, or makes the unit too large for every cluster. These steps are repeated until none applies. The
+    solver finds most of these consequences only by branching.
 
-    Where the rules turn out to contradict each other, ``contradiction`` says so.
+    If the rules turn out to contradict each other, ``contradiction`` is set.
     """
     rules = compiled
     while not rules.contradiction:
@@ -189,7 +189,7 @@ def propagated(compiled: CompiledRules) -> tuple[CompiledRules, NDArray[np.bool_
 
 
 def _allowed(rules: CompiledRules) -> NDArray[np.bool_]:
-    """Return where each unit may be by its own size and counts, and by whom it is held apart from."""
+    """Return the allowed clusters of each unit by its size, its counts and the fixed units it must be apart from."""
     clusters = np.arange(rules.n_clusters)
     allowed = (rules.fixed[:, None] < 0) | (rules.fixed[:, None] == clusters)
     allowed &= rules.unit_size[:, None] <= rules.most_size
@@ -203,7 +203,7 @@ def _allowed(rules: CompiledRules) -> NDArray[np.bool_]:
 
 
 def _forced(rules: CompiledRules, allowed: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return pairs of units that must share a cluster; where a unit cannot be is taken out of ``allowed``."""
+    """Return pairs of units that must share a cluster; remove impossible clusters from ``allowed`` in place."""
     n, again = rules.n_nodes, True
     joins: list[tuple[int, int]] = []
     rows = [
@@ -229,7 +229,7 @@ def _forced(rules: CompiledRules, allowed: NDArray[np.bool_]) -> list[tuple[int,
 
 
 def _friends(rules: CompiledRules, row: int) -> tuple[int, Integers, Integers]:
-    """Return how many friends beyond its own unit a node needs, their units, and how many are in each."""
+    """Return the number of friends a node needs outside its own unit, their units, and the number in each."""
     units = rules.unit[entries_of(rules.links, row)[0]]
     others = units != rules.unit[row % rules.n_nodes]
     friends, numbers = np.unique(units[others], return_counts=True)
@@ -241,10 +241,10 @@ _lock = threading.Lock()
 
 @contextmanager
 def no_stray_output() -> Iterator[None]:
-    """Send the standard output of the process nowhere while the block runs; one thread at a time is in such a block.
+    """Discard the standard output of the process while the block runs, in one thread at a time.
 
-    HiGHS 1.12 prints a line where it repairs a solution, whatever its options say (ERGO-Code/HiGHS, issue 2783),
-    straight to the standard output of the process, where it would be in the middle of a JSON document.
+    HiGHS 1.12 prints a line when it repairs a solution, whatever its options (ERGO-Code/HiGHS, issue 2783). It goes
+    directly to the standard output of the process, where it could damage a JSON document.
     """
     with _lock, ExitStack() as stack:
         with suppress(OSError):  # a process without standard output has nothing to protect
@@ -259,7 +259,7 @@ def no_stray_output() -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Write out what Python and C hold back, so that it ends up where it was meant to."""
+    """Flush the buffers of Python and C, so that their content goes to the current output."""
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
     with suppress(OSError, AttributeError, TypeError):
