@@ -1,4 +1,4 @@
-"""Nonnegative tri-factorisation of a graph, with penalties."""
+"""Nonnegative factorisations of a graph, with fairness penalties."""
 
 from equigraph.factorization.dfnmf import DFNMF
 from equigraph.factorization.fair_nmtf import FairNMTF

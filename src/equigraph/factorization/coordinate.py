@@ -1,9 +1,9 @@
-r"""Coordinate descent on the normalised objective: 50 passes over the graph do what 500 multiplicative updates do.
+r"""Coordinate descent on the normalised objective; 50 passes over the graph replace 500 multiplicative updates.
 
 A step extrapolates the membership to Y, holds the right factor B = Y W fixed, and sweeps once over the columns of H
-with a proximal term; then W is fitted anew. A penalty that only sees group sums is minimised exactly within the sweep,
-any other by its gradient and its bound on the curvature. Images under A and under the penalty are linear in H, so
-that those of Y, and of all points between two memberships, need no further pass over the graph.
+with a proximal term. Then W is fitted again. A penalty on group sums is minimised exactly within the sweep, any other
+by its gradient and a bound on its curvature. The products of H with A and with the penalty are linear in H, so those of
+Y, and of all points between two memberships, need no further pass over the graph.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ from equigraph.factorization.penalties.base import form_of
 from equigraph.graph.groups.sums import indicator
 from equigraph.stores.products import Product, gram
 
-# Each step solves small systems of as many groups; above this number the general treatment is cheaper.
+# Most groups for the exact minimisation, which solves systems of that order; beyond, gradients are cheaper.
 MOST_GROUPS = 128
-# Proximal term, as a share of the mean of the diagonal of B'B; doubled, up to a limit, when a plain step fails.
+# Proximal term relative to the mean of the diagonal of B'B; doubled, up to a limit, when a step without extrapolation
+# fails.
 PROXIMITY, FARTHEST = 0.5, 1e6
-# Extrapolation: first, growth per step, and most.
+# Extrapolation: initial value, growth per step, and limit.
 FIRST, GROWTH, MOST = 0.5, 1.05, 0.95
-# Below this the extrapolation is left out for a step.
+# A smaller extrapolation is treated as 0.
 LEAST = 0.05
-# In the first steps links between clusters may fall but not rise: a random H has nearly equal columns, and the W
-# that fits them best leads to poor local minima.
+# In the first steps the off-diagonal entries of W may not grow: a random H has nearly equal columns, and the best W for
+# them leads to poor local minima.
 SETTLING = 10
-# Most sweeps over the entries of W, at the start and in a step, and the step at which they end.
+# Most sweeps over the entries of W at the start and in a step, and the change at which they stop.
 FIRST_SWEEPS, W_SWEEPS, W_TOLERANCE = 20, 3, 1e-10
-# How often a step that would raise the objective is halved.
+# Most halvings of a step that would raise the objective.
 HALVINGS = 8
-# Most Newton steps for the group sums of one column; close to the minimum one or two are enough.
+# Most Newton steps for the group sums of one column; near the minimum one or two are enough.
 NEWTON_STEPS = 8
 
 
@@ -59,7 +60,7 @@ class GroupTable(NamedTuple):
 
 
 def group_table(penalty: Penalty) -> GroupTable | None:
-    """Return the table of a convex penalty that sees a membership only through its group sums, or None."""
+    """Return the table of a convex penalty that depends on group sums only; None for any other penalty."""
     form = form_of(penalty)
     if form is None or form.own.size > MOST_GROUPS or form.own.any():
         return None
@@ -75,9 +76,9 @@ def group_table(penalty: Penalty) -> GroupTable | None:
 
 @dataclass(frozen=True)
 class _Point:
-    """A membership with its images and Gram matrices, an interaction, and the objective there.
+    """Iterate: membership with its products and Gram matrices, interaction, and objective value.
 
-    The image under the penalty is linear in H and determines gradient and value: group sums, or the gradient.
+    ``image`` is linear in H and determines gradient and value of the penalty: the group sums, or the gradient.
     """
 
     H: NDArray
@@ -107,8 +108,8 @@ def coordinate_descent(
               + \mu \, \frac{R(H \, \mathrm{diag}(w)^{1/2})}{k \bar d}
 
     See `equigraph.factorization.normalized` for w, which is the diagonal of W in a graph of cohesive clusters. A step
-    makes one product. The scale of the first W plays no part; the dtype of H is that of the computation. H and W come
-    back scaled so that all w are 1, with a history that never rises. R needs a finite ``curvature()``.
+    takes one product. The scale of the initial W has no effect; the dtype of H is that of the computation. H and W are
+    returned scaled so that all w are 1; the history never rises. R needs a finite ``curvature()``.
     """
     notify = notify or Notifier()
     scale, AH = _first_pass(product, H)
@@ -138,7 +139,7 @@ def coordinate_descent(
 
 
 class _Descent:
-    """The adaptive part of the descent: extrapolation, proximal term, and what happens when a step fails."""
+    """Adaptive step control: extrapolation, proximal term, and handling of failed steps."""
 
     def __init__(self, penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale):
         if not np.isfinite(weight) or weight < 0:
@@ -164,23 +165,23 @@ class _Descent:
 
     @property
     def may_end(self) -> bool:
-        """Whether a small change means convergence: the step was whole, or no step lowers the objective any more."""
+        """Whether a small change implies convergence: the step was not shortened, or no step lowers the objective."""
         return not self.shortened or self.failures >= HALVINGS
 
     def start(self, H: NDArray, AH: NDArray, W: NDArray[np.float64]) -> _Point:
-        """Return the start, W scaled to fit as well as it can."""
+        """Return the initial point, with W scaled to the best fit."""
         W = (W + W.T) / 2
         HH, HAH = gram(H, H), gram(H, AH)
         size = float(np.sum((HH @ W @ HH) * W))
         ratio = float(np.sum(HAH * W)) / size if size > 0 else 0.0
-        # A start that explains nothing of the graph says nothing about which links should be absent.
+        # A start that does not fit the graph at all gives no reason to cap the entries of W.
         self.capped = bool(np.isfinite(ratio) and ratio > 0)
         if self.capped:
             return self.point(H, AH, W * ratio, n_sweeps=0)
         return self.point(H, AH, np.zeros_like(W), n_sweeps=FIRST_SWEEPS)
 
     def point(self, H: NDArray, AH: NDArray, W: NDArray[np.float64], *, n_sweeps: int = W_SWEEPS) -> _Point:
-        """Return the point with this membership, its interaction fitted from W."""
+        """Return the point of a membership, with the interaction fitted from W."""
         if self.penalty is None:
             image = np.zeros((0, H.shape[1]))
         elif self.groups is None:
@@ -190,18 +191,18 @@ class _Descent:
         return self._fitted(H, AH, image, W, n_sweeps)
 
     def sweep(self, here: _Point, before: _Point) -> NDArray:
-        """Return the next membership from the extrapolated one."""
+        """Return the next membership by a sweep from the extrapolated one."""
         beta = self.extrapolation if self.extrapolation >= LEAST and before is not here else 0.0
         YY = here.HH
         if beta:
             cross = gram(here.H, before.H)
             YY = (1 + beta) ** 2 * here.HH - beta * (1 + beta) * (cross + cross.T) + beta**2 * before.HH
-        Y, AY = ahead(here.H, before.H, beta), ahead(here.AH, before.AH, beta)
-        image = here.image if self.groups is not None else ahead(here.image, before.image, beta)
+        Y, AY = extrapolate(here.H, before.H, beta), extrapolate(here.AH, before.AH, beta)
+        image = here.image if self.groups is not None else extrapolate(here.image, before.image, beta)
         return sweep(Y, AY, image, self.groups, self._model(here, YY))
 
     def accept(self, here: _Point, trial: _Point) -> _Point:
-        """Return the trial if it is better, else a point between, else the old one; adapt the next step."""
+        """Return the trial point if it is better, else a point between, else the old one; adapt the next step."""
         self.shortened = not trial.objective < here.objective
         if not self.shortened:
             self.extrapolation = min(MOST, max(self.extrapolation, LEAST) * GROWTH)
@@ -224,7 +225,7 @@ class _Descent:
 
     def _between(self, here: _Point, trial: _Point, share: float) -> _Point:
         H, AH, image = (
-            ahead(getattr(here, name), getattr(trial, name), -share) for name in ("H", "AH", "image")
+            extrapolate(getattr(here, name), getattr(trial, name), -share) for name in ("H", "AH", "image")
         )
         np.maximum(H, 0, out=H)
         return self._fitted(H, AH, image, here.W, W_SWEEPS)
@@ -233,7 +234,7 @@ class _Descent:
         self, H: NDArray, AH: NDArray, image: NDArray, W: NDArray[np.float64], n_sweeps: int
     ) -> _Point:
         HH, HAH = gram(H, H), gram(H, AH)
-        # The penalty of each column; without any penalty the image has no rows.
+        # The penalty of each column; without a penalty the image has no rows.
         if self.groups is not None:
             cost = self.factor * np.einsum("sl,sl->l", image, self.groups.table @ image)
         else:
@@ -250,7 +251,7 @@ class _Descent:
         stiffness = self.factor * w
         force = length_forces(here.cost, w, best, here.HH)
         alive = w > 0
-        # In the scale in which all w are 1 the proximal term is the same for all columns.
+        # The proximal term is the same for all columns when these are scaled so that all w are 1.
         proximal = np.mean(np.diag(BB)[alive] / w[alive]) * self.proximity * w if alive.any() else w
         step = 2 * np.diag(BB) + 2 * proximal + 0.5 * np.maximum(force, 0)
         if self.groups is None:
@@ -273,12 +274,12 @@ class Model(NamedTuple):
 def sweep(Y: NDArray, AY: NDArray, image: NDArray, groups: GroupTable | None, model: Model) -> NDArray:
     """Return the next H from Y, A Y and the image under the penalty: the last group sums, or the gradient at Y.
 
-    A penalty of groups is minimised exactly in each column; without any penalty the image has no rows.
+    A penalty on group sums is minimised exactly in each column; without a penalty the image has no rows.
     """
     H, pull = Y.copy(), AY @ model.W.astype(Y.dtype)
     for column in range(Y.shape[1]):
         if model.step[column] > 0:
-            # Where the column goes without penalty and bound.
+            # Minimum of the model without penalty and bound.
             gradient = 2 * (H @ model.BB[:, column].astype(H.dtype) - pull[:, column])
             target = H[:, column] - (gradient + 0.5 * model.force[column] * H[:, column]) / model.step[column]
             stiffness = model.stiffness[column] / model.step[column]
@@ -292,7 +293,7 @@ def sweep(Y: NDArray, AY: NDArray, image: NDArray, groups: GroupTable | None, mo
 
 
 def _group_shift(target: NDArray, sums: NDArray, groups: GroupTable, stiffness: float) -> NDArray[np.float64]:
-    """Return by how much the penalty lowers each entry of a column, by Newton steps from the last group sums."""
+    """Return the decrease of each entry of a column by the penalty, by Newton steps from the last group sums."""
     codes, n_groups, table = groups.codes, sums.size, groups.table * stiffness
     shift = table @ sums
     free = target > shift[codes]
@@ -306,8 +307,8 @@ def _group_shift(target: NDArray, sums: NDArray, groups: GroupTable, stiffness: 
     return shift[codes]
 
 
-def ahead(here: NDArray, before: NDArray, extrapolation: float) -> NDArray:
-    """Return ``here + extrapolation * (here - before)``, without a copy where that is ``here``."""
+def extrapolate(here: NDArray, before: NDArray, extrapolation: float) -> NDArray:
+    """Return ``here + extrapolation * (here - before)``; without extrapolation ``here`` itself, not a copy."""
     if extrapolation == 0:
         return here
     out = here - before
@@ -317,7 +318,7 @@ def ahead(here: NDArray, before: NDArray, extrapolation: float) -> NDArray:
 
 
 def _first_pass(product: Product, H: NDArray) -> tuple[Scale, NDArray]:
-    """Return the scale of the graph and A H over its norm, from one product."""
+    """Return the scale of the graph, and A H divided by its norm, from one product."""
     norm = float(np.sqrt(product.squared_norm()))
     panel = product(np.column_stack([H, np.ones(H.shape[0], dtype=H.dtype)]))
     scale = Scale(norm, float(panel[:, -1].mean(dtype=np.float64)))

@@ -1,6 +1,6 @@
-r"""Deep fair factorisation, by multiplicative updates of a membership that is a product of layers.
+r"""Deep fair factorisation: multiplicative updates of a membership that is a product of layers.
 
-With :math:`\Psi = \Psi_i H_i \Phi_i` (the layers before, the layer, the layers after), the update of layer i is
+With :math:`\Psi = \Psi_i H_i \Phi_i` (previous layers, layer i, following layers), the update of layer i is
 
 .. math::
     H_i \leftarrow H_i \odot \Bigl(\frac{\Psi_i^\top (A \Psi (W + W^\top) + \lambda L^- \Psi) \Phi_i^\top}
@@ -46,9 +46,9 @@ class DFNMF(GraphClusterer):
         \min_{H_1, \dots, H_p, W \ge 0} \|A - \Psi W \Psi^\top\|_F^2 + \lambda \|F^\top \Psi\|_F^2,
         \qquad \Psi = H_1 H_2 \cdots H_p,
 
-    where F is the centred group matrix. The layers coarsen the graph step by step: each of the inner ones finds
-    small clusters that the next one merges. Every product with :math:`F F^\top` costs O(n k). Nodes without an edge
-    have a membership of 0, and cost no more than that.
+    where F is the centred group matrix. The layers coarsen the graph step by step: each inner layer finds small
+    clusters that the next one merges. Every product with :math:`F F^\top` costs O(n k). Nodes without an edge have a
+    membership of 0, at no further cost.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ class DFNMF(GraphClusterer):
     pretrain_iter : int, default=50
         Iterations for each layer before all are trained together.
     max_iter : int, default=500
-        Most iterations of the joint training.
+        Largest number of iterations of the joint training.
     tol : float, default=1e-4
         Stop when :math:`\Psi` changes by less than this in one iteration, relative to its norm.
     random_state : int, Generator, RandomState or None
         Seed of the start.
     callbacks : callable or list of callables, optional
-        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+        Called after every iteration; returning True stops the run. See docs/callbacks.md.
     time_limit : float, optional
-        Seconds after which the run is stopped and what it has is kept.
+        Time limit in seconds, after which the run stops and the current result is kept.
     verbose : bool, default=False
         Whether to log progress.
 
@@ -150,9 +150,9 @@ class DFNMF(GraphClusterer):
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
         adjacency, penalty = problem.adjacency, self._penalty_of(problem)
         linked = np.flatnonzero(np.diff(adjacency.indptr))
-        # Pretraining puts the rows of nodes without an edge to 0, where they stay: only the others are worth a layer.
-        alone = self.pretrain_iter > 0 and 0 < linked.size < problem.n_nodes
-        if alone:
+        # Pretraining sets the rows of nodes without an edge to 0, where they remain, so these nodes are left out.
+        reduced = self.pretrain_iter > 0 and 0 < linked.size < problem.n_nodes
+        if reduced:
             adjacency = adjacency[linked][:, linked]
             penalty = OnRows(penalty, linked, problem.n_nodes)
         product = product_of(adjacency)
@@ -162,7 +162,7 @@ class DFNMF(GraphClusterer):
             limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
             factors = iterate(steps, W, fit_interaction=True, notify=notify, **limits)
         warn_unless_converged(self, factors)
-        psi = with_rows(factors.H, linked, problem.n_nodes) if alone else factors.H
+        psi = with_rows(factors.H, linked, problem.n_nodes) if reduced else factors.H
         psi, W = in_users_unit(psi, factors.W, problem.unit)
         attributes = {**factors.attributes, "layers_": layers}
         return Clustering(membership=psi, interaction=W, attributes=attributes)
@@ -182,17 +182,17 @@ def _usable_layers(layers: tuple[int, ...], n_clusters: int, n_nodes: int) -> tu
 
 
 class OnRows(Penalty):
-    """A penalty of all nodes, for a membership of some of them: the others have 0."""
+    """Penalty of all nodes as a function of some rows of the membership; the others are 0."""
 
     def __init__(self, penalty: Penalty, rows: NDArray[np.intp], n_nodes: int):
         self.penalty, self.rows, self.n_nodes = penalty, rows, n_nodes
 
     def positive(self, H: NDArray) -> NDArray:
-        """Return what pushes the rows down."""
+        """Return the positive product for these rows."""
         return self.terms(H).positive
 
     def negative(self, H: NDArray) -> NDArray:
-        """Return what pulls the rows up."""
+        """Return the negative product for these rows."""
         return self.terms(H).negative
 
     def terms(self, H: NDArray) -> PenaltyTerms:
@@ -202,7 +202,7 @@ class OnRows(Penalty):
 
 
 def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
-    """Return a membership of all nodes, 0 where no row is given."""
+    """Return a membership of all nodes, 0 in the other rows."""
     whole = np.zeros((n_nodes, H.shape[1]), dtype=H.dtype)
     whole[rows] = H
     return whole
@@ -211,7 +211,7 @@ def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
 def pretrain(
     product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int, notify: Notifier
 ) -> tuple[list[NDArray], NDArray]:
-    """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on."""
+    """Fit the layers successively: A = H1 W1 H1', W1 = H2 W2 H2', and so on."""
 
     def pretraining(stage: str, step: int, total: int, objective: float) -> bool:
         return notify("pretraining", step, total, objective)
@@ -230,9 +230,9 @@ def pretrain(
 
 
 class LayerSteps(PanelSteps):
-    """Steps of a membership that is a product of layers: each of them updates one layer after the other.
+    """Update steps of a membership that is a product of layers; each step updates all layers in order.
 
-    The H that comes back, and that the penalty sees, is the product of all layers.
+    H, also as the argument of the penalty, is the product of all layers.
     """
 
     def __init__(self, product: Product, layers: Sequence[NDArray], penalty: Penalty, exponent: float):
@@ -262,7 +262,7 @@ class LayerSteps(PanelSteps):
 
 
 def _chain(factors: Sequence[NDArray]) -> NDArray:
-    """Multiply from the right, where the matrices are small."""
+    """Return the product of matrices, multiplied from the right, where they are small."""
     out = factors[-1]
     for factor in reversed(factors[:-1]):
         out = factor @ out

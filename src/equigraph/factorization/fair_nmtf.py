@@ -29,9 +29,9 @@ from equigraph.spectral.soft import soft_fair_labels
 from equigraph.stores.products import Product, SerialProduct, StoreProduct
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
-# The dial at 1 would mean an infinite weight; beyond this more weight changes nothing.
+# Largest weight, as the dial at 1 would be an infinite one; larger weights make no difference.
 _MOST_WEIGHT = 100.0
-# A soft-fair spectral start of this strength already finds the fair clusters where there are any.
+# Largest strength of a soft-fair spectral start; it already finds fair clusters if there are any.
 _MOST_STRENGTH = 1.0
 
 
@@ -42,9 +42,9 @@ class FairNMTF(GraphClusterer):
               \qquad \mu = \frac{f}{1 - f},
 
     where R is a fairness penalty on H scaled to :math:`W_{ll} = 1`, and :math:`\bar d` the mean degree: both terms are
-    of the order of 1 whatever the size of the graph and the unit of its weights. H and W are the local minimum itself,
-    and labels are the largest entry of each row of H. What is wanted for its own sake is soft membership and how
-    clusters interact; who wants the best labels takes `FairPartition`, and ``init="partition"`` starts from them.
+    of the order of 1 whatever the size of the graph and the unit of its weights. H and W are a local minimum, and the
+    label of a node is the largest entry of its row of H. Use this method for soft membership and the interaction of
+    clusters. For the best labels use `FairPartition`; ``init="partition"`` starts from them.
 
     Parameters
     ----------
@@ -54,19 +54,18 @@ class FairNMTF(GraphClusterer):
         The dial f in [0, 1].
     penalty : {"scatter", "contrastive"} or Penalty, default="scatter"
         R. "scatter": spread of the group means of H; well posed for groups of any sizes. "contrastive": the paper's.
-        A penalty of one's own takes the place of these; add them to it where groups are to count as well, such as
-        ``Scatter(groups) + 10 * own``. One that overrides ``gradient`` needs a finite ``curvature()`` for the solver
-        "cd".
+        A custom penalty replaces these; add them to it to include groups, as in ``Scatter(groups) + 10 * own``. One
+        that overrides ``gradient`` needs a finite ``curvature()`` for the solver "cd".
     init : {"fair-spectral", "spectral", "random", "partition"}, default="fair-spectral"
         Start; the strength of fairness in the first follows the dial. "partition": the labels that `FairPartition`
         finds at the same dial.
     solver : {"cd", "mu"}, default="cd"
-        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates, in which
-        the scale of H is free, so that the penalty counts for less.
+        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates. In the
+        latter the scale of H is free, so that the penalty has less effect.
     n_init : int, default=1
-        Number of runs, of which that with the smallest objective is kept.
+        Number of runs; the one with the smallest objective is kept.
     max_iter : int, default=100
-        Most steps; each is one pass over the graph.
+        Largest number of steps, each of which is one pass over the graph.
     tol : float, default=1e-4
         Stop when H changes by less than this, relative to its norm.
     random_state : int, Generator, RandomState or None
@@ -76,21 +75,21 @@ class FairNMTF(GraphClusterer):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. A
         graph out of core is factorised by multiplicative updates, whatever `solver` says; see docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every step; one that returns True stops the run. See docs/callbacks.md.
+        Called after every step; returning True stops the run. See docs/callbacks.md.
     time_limit : float, optional
-        Seconds after which the run is stopped and what it has is kept.
+        Time limit in seconds, after which the run stops and the current result is kept.
     verbose : bool, default=False
         Whether to log progress.
 
     Attributes
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
-        See `GraphClusterer`; membership and interaction are H and W of the factorisation, nothing touched up.
+        See `GraphClusterer`; membership and interaction are H and W of the factorisation, without postprocessing.
     objective_history_ : ndarray
-        Normalised objective after each step; with the solver "cd" it never rises, with "mu" its penalty is that of H
-        as the updates have it, not of the H that is returned.
+        Normalised objective after each step. With the solver "cd" it never rises; with "mu" its penalty is that of H
+        during the updates, before its final scaling.
     n_iter_ : int
-        Steps.
+        Number of steps.
 
     References
     ----------
@@ -159,7 +158,7 @@ class FairNMTF(GraphClusterer):
         self.verbose = verbose
 
     def _fairness_wanted(self) -> bool:
-        # A penalty of one's own needs no groups.
+        # A custom penalty needs no groups.
         return self.fairness > 0 and isinstance(self.penalty, str)
 
     def _fit(self, problem: Problem) -> Clustering:
@@ -176,7 +175,7 @@ class FairNMTF(GraphClusterer):
         return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
     def _check_out_of_core(self, problem: Problem, penalty: Penalty | None, product: Product) -> None:
-        """Raise an error for what needs the graph in memory, and for a graph without edges."""
+        """Raise an error if the penalty needs the graph in memory, or if the graph has no edges."""
         if penalty is not None and not has_row_form(penalty):
             raise ParameterError(
                 f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows are apart out of core: use one with "
@@ -196,7 +195,7 @@ class FairNMTF(GraphClusterer):
         if is_out_of_core(problem.graph, self.execution):
             if there is product:
                 return normalized_updates(product, H, W, penalty, weight, **options)
-            # With the workers gone, one step makes factors of the labels that are left.
+            # The workers were lost: one step turns the remaining labels into factors.
             left = normalized_updates(there, H, W, penalty, weight, **{**options, "max_iter": 1})
             return replace(left, status=Status.STOPPED)
         if penalty is self.penalty:
@@ -206,7 +205,7 @@ class FairNMTF(GraphClusterer):
         return coordinate_descent(product, H, W, penalty=penalty, weight=weight, **options)
 
     def _start(self, problem: Problem, product: Product, seed: int) -> tuple[NDArray, Product]:
-        """Return the labels to start from, and products for the start: a search out of core may lose its workers."""
+        """Return initial labels and a product, which is a new one if an out-of-core search has lost its workers."""
         stored = is_out_of_core(problem.graph, self.execution)
         here = product if stored else SerialProduct(problem.adjacency)
         if self.init == "random":

@@ -45,12 +45,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Factors:
-    """Outcome of a solver: the last finite factors, the objective after each iteration, and why it ended."""
+    """Result of a solver: the last finite factors, the objective after each iteration, and the status."""
 
     H: NDArray
     W: NDArray
     history: NDArray[np.float64]
-    change: float  # of H in the last iteration, relative; NaN where it was not needed (``tol=0``)
+    change: float  # relative change of H in the last iteration; NaN if not computed (``tol=0``)
     status: Status
 
     @property
@@ -60,14 +60,14 @@ class Factors:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The fitted attributes that every factorisation has."""
+        """Fitted attributes common to all factorisations."""
         return {"objective_history_": self.history, "n_iter_": self.n_iter, "status_": str(self.status)}
 
 
 def warn_unless_converged(model: Any, factors: Factors, divergence: str = "") -> None:
-    """Issue a ConvergenceWarning when a solver diverged, or did not meet a ``tol`` or ``max_iter`` set by the user.
+    """Issue a ConvergenceWarning if a solver diverged, or did not converge within limits set by the user.
 
-    The defaults are those of the papers, whose runs mostly end at ``max_iter``: ``status_`` alone says so.
+    The defaults are those of the papers, whose runs mostly end at ``max_iter``; then only ``status_`` tells.
     """
     name, defaults = type(model).__name__, inspect.signature(type(model)).parameters
     own_limits = any(getattr(model, limit) != defaults[limit].default for limit in ("max_iter", "tol"))
@@ -85,7 +85,7 @@ def warn_unless_converged(model: Any, factors: Factors, divergence: str = "") ->
 
 
 class Sums(NamedTuple):
-    """What the loop needs to know of a membership, whose rows may live anywhere: H'H, H'AH and R(H)."""
+    """Small matrices and sums of a membership, wherever its rows are: H'H, H'AH and R(H)."""
 
     HH: NDArray[np.float64]
     HAH: NDArray[np.float64]
@@ -94,9 +94,9 @@ class Sums(NamedTuple):
 
 
 class PanelSteps:
-    """A membership on its way, in this process, for any penalty, by numpy; `RowSteps` keeps the rows elsewhere."""
+    """Update steps by numpy in this process, for any penalty; `RowSteps` works on the rows of a store."""
 
-    # H and W of the last checkpoint, and after how many steps, where the rows are in other processes.
+    # H, W and number of steps of the last checkpoint, if the rows are in other processes.
     kept: tuple[NDArray, NDArray, int] | None = None
 
     def __init__(self, product: Product, H: NDArray, penalty: Penalty):
@@ -105,7 +105,7 @@ class PanelSteps:
         self._H, self._last = H, H
 
     def start(self) -> Sums:
-        """Return the sums of the start."""
+        """Return the sums of the initial H."""
         return self._sums()
 
     def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
@@ -117,8 +117,8 @@ class PanelSteps:
         )
         return self._sums()
 
-    def back(self) -> None:
-        """Take the last `advance` back; called at most once, before `membership`."""
+    def undo(self) -> None:
+        """Undo the last `advance`; called at most once, before `membership`."""
         self._H = self._last
 
     def membership(self) -> NDArray:
@@ -144,11 +144,11 @@ def multiplicative_updates(
 ) -> Factors:
     r"""Minimise :math:`\|A - H W H^\top\|_F^2 + R(H)` over nonnegative H and W.
 
-    The dtype of H is that of the computation. Without ``fit_interaction`` W stays as it is; with the identity that is
-    symmetric factorisation, A = H H'. With status ``DIVERGED`` factors and history end at the last finite iteration.
+    The dtype of H is that of the computation. Without ``fit_interaction`` W is fixed; the identity gives symmetric
+    factorisation, A = H H'. With status ``DIVERGED`` factors and history end at the last finite iteration.
 
-    When L is symmetric the objective never rises. For the contrastive penalty on unequal groups it can, and
-    can fall without bound, since L is neither symmetric nor positive semidefinite there.
+    If L is symmetric the objective never rises. For the contrastive penalty on unequal groups L is neither symmetric
+    nor positive semidefinite: the objective may rise, or fall without bound.
     """
     penalty = penalty or WeightedSum([])
     steps: PanelSteps | RowSteps
@@ -163,9 +163,9 @@ def multiplicative_updates(
 
 
 def has_row_form(penalty: Penalty) -> bool:
-    """Return whether a penalty needs no more of other rows than sums over groups, or is a sum without terms."""
-    nothing = isinstance(penalty, WeightedSum) and not penalty.weighted
-    return nothing or form_of(penalty) is not None
+    """Return whether a penalty depends on other rows through group sums only; true for an empty sum."""
+    is_empty = isinstance(penalty, WeightedSum) and not penalty.weighted
+    return is_empty or form_of(penalty) is not None
 
 
 def iterate(
@@ -177,7 +177,7 @@ def iterate(
     fit_interaction: bool,
     notify: Callable[[str, int, int, float], bool],
 ) -> Factors:
-    """Run the updates to their end, wherever the rows of H live; if they are lost, return the last checkpoint."""
+    """Iterate the updates; if the rows of H are lost with their workers, return the last checkpoint."""
     W = W.astype(np.float64)
     history: list[float] = []
     status, change = Status.MAX_ITER, float("nan")
@@ -185,14 +185,14 @@ def iterate(
         sums = steps.start()
         while len(history) < max_iter:
             size = float(np.trace(sums.HH))
-            # Overflow is not an accident here but the documented fate of a weight that is too large.
+            # Overflow is expected if the weight of the penalty is too large; it is reported as divergence.
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = steps.advance(W, sums.HH)
                 W_next = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
                 error = reconstruction_error(steps.squared_norm, sums.HAH, sums.HH, W_next)
                 objective = error + sums.penalty
             if not (np.isfinite(objective) and np.isfinite(W_next).all()):
-                steps.back()
+                steps.undo()
                 status = Status.DIVERGED
                 break
             W = W_next

@@ -1,4 +1,4 @@
-"""Estimators of the paper: NMTF without fairness and iFairNMTF with the contrastive penalty."""
+"""Estimators of the paper: NMTF without fairness, and iFairNMTF with the contrastive penalty."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class NMTF(GraphClusterer):
 
     .. math:: \min_{H, W \ge 0} \|A - H W H^\top\|_F^2 + R(H)
 
-    by multiplicative updates, where A has its weights in units of the largest, so that the labels do not depend on the
-    unit they were given in. Column l of H says how strongly each node belongs to cluster l, W how strongly clusters
-    interact, in the unit of the weights. R is an optional penalty of one's own; this class itself knows no groups.
+    by multiplicative updates, where the weights of A are in units of the largest, so that the labels do not depend on
+    the unit of the weights. Column l of H is the membership of the nodes in cluster l, W the interaction of the
+    clusters, in the unit of the weights. R is an optional custom penalty; this class itself uses no groups.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class NMTF(GraphClusterer):
         Multiplicative updates, as in the paper, or coordinate descent on the normalised objective, which needs a
         tenth of the iterations and takes no penalty (`FairNMTF` does).
     max_iter : int, default=500
-        Most iterations.
+        Largest number of iterations.
     tol : float, default=1e-4
         Stop when H changes by less than this in one iteration, relative to its norm; 0 runs ``max_iter`` iterations.
     dtype : {"float64", "float32"}, optional
@@ -84,9 +84,9 @@ class NMTF(GraphClusterer):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+        Called after every iteration; returning True stops the run. See docs/callbacks.md.
     time_limit : float, optional
-        Seconds after which the run is stopped and what it has is kept.
+        Time limit in seconds, after which the run stops and the current result is kept.
     verbose : bool, default=False
         Whether to log progress.
 
@@ -97,7 +97,7 @@ class NMTF(GraphClusterer):
     objective_history_ : ndarray of shape (n_iterations,)
         Objective after each iteration, weights in units of the largest.
     n_iter_ : int
-        Iterations done.
+        Number of iterations.
     status_ : str
         "converged", "max_iter", "stopped" (by a callback, the time limit or Ctrl-C) or "diverged". Reaching the default
         ``max_iter`` with the default ``tol``, as in the paper, is no reason for a warning; not meeting values of one's
@@ -202,7 +202,7 @@ class NMTF(GraphClusterer):
         return self._finish(problem, self._factorize(problem, H, W))
 
     def _penalty_of(self, problem: Problem) -> Penalty:
-        """Return everything that is added to the reconstruction error."""
+        """Return all penalties that are added to the reconstruction error."""
         return WeightedSum([] if self.penalty is None else [(1.0, self.penalty)])
 
     def _factorize(self, problem: Problem, H: NDArray | None, W: NDArray | None) -> Clustering:
@@ -239,7 +239,7 @@ class NMTF(GraphClusterer):
     def _fit_together(
         self, problem: Problem, models: Sequence[NMTF]
     ) -> Iterator[tuple[int, Callable[[], NMTF]]] | None:
-        """Run the fits on one thread each; see `GraphClusterer`."""
+        """Run the fits in parallel, one thread each; see `GraphClusterer`."""
         by_updates = self.init != "custom" and self.solver == "mu"
         watched = self.callbacks is not None or self.time_limit is not None or self.verbose
         if is_out_of_core(problem.graph, self.execution) or not by_updates or watched:
@@ -306,10 +306,10 @@ class IFairNMTF(NMTF):
     penalty : Penalty, optional
         A further term, added to the contrastive one.
     max_iter : int, default=500
-        Most iterations; the paper's number.
+        Largest number of iterations, by default that of the paper.
     tol : float, default=1e-4
         Stop when H changes by less than this in one iteration, relative to its norm; 0 runs ``max_iter`` iterations.
-        The objective is no measure here: for unequal groups it may rise.
+        The objective is not a criterion here, as it may rise for unequal groups.
     dtype : {"float64", "float32"}, optional
         Precision of H; by default that of the adjacency.
     random_state : int, Generator, RandomState or None
@@ -319,9 +319,9 @@ class IFairNMTF(NMTF):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+        Called after every iteration; returning True stops the run. See docs/callbacks.md.
     time_limit : float, optional
-        Seconds after which the run is stopped and what it has is kept.
+        Time limit in seconds, after which the run stops and the current result is kept.
     verbose : bool, default=False
         Whether to log progress.
 

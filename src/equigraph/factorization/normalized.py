@@ -1,13 +1,13 @@
-r"""The normalised objective: free of the scale of the graph, of the columns of H and of the number of nodes.
+r"""The normalised objective, invariant to the scale of the graph, to that of the columns of H and to the graph size.
 
 .. math::
     J(H, W) = \frac{\|A - H W H^\top\|_F^2}{\|A\|_F^2} + \mu \, \frac{R(H \, \mathrm{diag}(w)^{1/2})}{k \bar d},
     \qquad w_l = \max_m W_{lm} \frac{\|h_m\|}{\|h_l\|},
 
-where :math:`\bar d` is the mean degree. Where the own link of a cluster is its strongest, as in any graph of cohesive
-clusters, :math:`w_l = W_{ll}`: the penalty sees the membership that has :math:`W_{ll} = 1`. The maximum over the other
-clusters steps in, without a jump, where it is not (stars, bipartite graphs, whose W has a zero diagonal). Without it
-the penalty could be gamed: one cluster, written as two equal columns with a zero diagonal, would be free of it.
+where :math:`\bar d` is the mean degree. If the strongest link of a cluster is the one to itself, as in a graph of
+cohesive clusters, :math:`w_l = W_{ll}`: the penalty is that of the membership scaled to :math:`W_{ll} = 1`. Otherwise
+(stars, bipartite graphs, whose W has a zero diagonal) the maximum over the other clusters replaces it continuously.
+Without the maximum, one cluster split into two equal columns with a zero diagonal would have no penalty.
 
 J does not change when a column of H is multiplied by a number and its row and column of W are divided by it: the
 squared length of column l of ``H diag(sqrt(w))`` is its strongest link in the W of columns of unit length.
@@ -27,29 +27,29 @@ from equigraph.stores.products import Product, gram
 
 
 class Scale(NamedTuple):
-    """What makes the objective of a graph free of its scale."""
+    """Scale of a graph, by which the objective is normalised."""
 
     norm: float
     mean_degree: float
 
 
 def graph_scale(product: Product) -> Scale:
-    """Return the Frobenius norm and the mean degree of the graph; one pass over it."""
+    """Return the Frobenius norm and the mean degree of the graph, by one pass over it."""
     return Scale(float(np.sqrt(product.squared_norm())), float(product(np.ones((product.n_nodes, 1))).mean()))
 
 
 def penalty_weight(weight: float, n_clusters: int, scale: Scale) -> float:
-    """Return what R is multiplied with when A is divided by its norm, and W with it."""
+    """Return the factor of R after A and W are divided by the norm of A."""
     return weight * scale.norm / (n_clusters * scale.mean_degree)
 
 
 def strengths(
     HH: NDArray[np.float64], W: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return w, and for each cluster the one that its strongest link leads to; zero for a column of zeros."""
+    """Return w, and the cluster at the other end of the strongest link of each; w is 0 for a column of zeros."""
     length = np.sqrt(np.diag(HH))
     links = W * length
-    # The own link wins a tie: a tie is where nothing special should happen.
+    # Ties are resolved in favour of the link of a cluster to itself.
     best = np.where(np.diag(links) >= links.max(axis=1), np.arange(length.size), links.argmax(axis=1))
     strongest = links[np.arange(length.size), best]
     return np.divide(strongest, length, out=np.zeros_like(length), where=length > 0), best
@@ -61,9 +61,9 @@ def length_forces(
     best: NDArray[np.intp],
     HH: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return f: the derivative of ``cost @ w`` by column l of H, through its length, is ``f[l] * h_l``.
+    """Return f, where ``f[l] * h_l`` is the derivative of ``cost @ w`` by the length of column l of H.
 
-    Zero wherever the own link of every cluster is its strongest, since w then does not depend on H.
+    It is 0 if the strongest link of every cluster is the one to itself, since w then does not depend on H.
     """
     squares = np.diag(HH)
     force = np.zeros(w.size)
@@ -74,7 +74,7 @@ def length_forces(
 
 
 def rescale(H: NDArray, W: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-    """Return the factors with the same product H W H' whose columns are as the penalty sees them: all w are 1."""
+    """Return the factors with the same product H W H', scaled so that all w are 1."""
     w, _ = strengths(gram(H, H), np.asarray(W, dtype=np.float64))
     root = np.sqrt(np.where(w > 0, w, 1.0))
     return H * root.astype(H.dtype), W / np.outer(root, root)
@@ -90,13 +90,14 @@ def fit_interaction(
     n_sweeps: int,
     tolerance: float,
 ) -> NDArray[np.float64]:
-    r"""Lower the normalised objective over W by exact coordinate descent.
+    r"""Minimise the normalised objective over W by exact coordinate descent.
 
     .. math:: \min_{W \ge 0} \; -2 \langle H^\top A H, W\rangle + \langle H^\top H W H^\top H, W\rangle
               + \sum_l c_l \max_m W_{lm} \frac{\|h_m\|}{\|h_l\|}
 
-    It is convex where the costs c, penalties of the columns of H, are nonnegative. W is symmetric and not changed;
-    ``capped`` lets its entries off the diagonal fall but not rise. The tolerance is for columns of unit length.
+    The problem is convex if the costs c, the penalties of the columns of H, are nonnegative. W is symmetric, and not
+    changed in place. With ``capped`` its off-diagonal entries may not grow. The tolerance applies to columns of unit
+    length.
     """
     W, image, length = W.copy(), HH @ W @ HH, np.sqrt(np.diag(HH))
     k = W.shape[0]
@@ -127,8 +128,8 @@ def fit_interaction(
 def _best_entry(
     W: NDArray, image: NDArray, HAH: NDArray, HH: NDArray, cost: NDArray, length: NDArray, i: int, j: int
 ) -> float:
-    """Return the best value of one entry of W (and its mirror) while the others stay."""
-    # A slope that sets in at a threshold: what lies between is a threshold itself.
+    """Return the optimal value of one entry of W (and its transpose) with all others fixed."""
+    # The cost is piecewise linear with a kink at each threshold, so the minimum may be at a threshold.
     if i == j:
         curvature = 2 * HH[i, i] ** 2
         value = W[i, i] - 2 * (image[i, i] - HAH[i, i]) / curvature
@@ -144,7 +145,7 @@ def _best_entry(
     if first > second:
         first, second = second, first
         slope, slope_second = slope_second, slope
-    # The slope that sets in last acts first when one comes from above.
+    # Check the piecewise minima from the largest values down: above both thresholds both slopes apply.
     both = value - (slope + slope_second) / curvature
     if both > second:
         return both
@@ -162,7 +163,7 @@ def _strongest_other(W: NDArray, length: NDArray, i: int, skip: int) -> float:
 def normalized_updates(
     product: Product, H: NDArray, W: NDArray, penalty: Penalty | None, weight: float, **options: Any
 ) -> Factors:
-    """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
+    """Run multiplicative updates on the graph scaled to norm 1, so that the unit of the weights has no effect."""
     scale = graph_scale(product)
     terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
     start = rescale(H, W / scale.norm)

@@ -1,7 +1,7 @@
-"""Multiplicative updates where the rows of H are kept with the rows of the graph: in memory, on disk, on Dask.
+"""Multiplicative updates on the rows of a store: in memory, on disk or on Dask.
 
-The rows of a block need the k x k tables, the group sums and nothing else to take their next step; only the product
-with A brings rows of other blocks together.
+An update of the rows of a block needs only the k x k tables and the group sums; only the product with A needs rows of
+other blocks.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ from equigraph.factorization.penalties.base import form_of
 from equigraph.graph.groups.sums import group_sums
 from equigraph.stores.block_files import writable
 from equigraph.stores.products import StoreProduct, gram
-from equigraph.stores.rows import MOST_COLUMNS, Rows, StreamedRows, in_order
+from equigraph.stores.rows import MOST_COLUMNS, Rows, StreamedRows, ordered_sum
 from equigraph.stores.threads import most_threads, run_all
 
-# Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
+# Steps between two checkpoints: at most so many are repeated after a loss; a checkpoint takes one transfer of H.
 CHECKPOINT = 25
-# Entries of H beyond which threads are better used within a fit than for several fits.
+# Largest number of entries of H for parallel fits; larger fits use threads within the fit.
 MOST_ENTRIES = 2**19
-# Fits that are begun at once, per thread.
+# Number of fits that are started at a time, per thread.
 _PORTION = 2
-# Rows that are updated together: the arrays of one step stay in the cache.
+# Rows that are updated at a time, so that the arrays of a step stay in the cache.
 _CACHED_ROWS = 8192
 
 
 class Tables(NamedTuple):
-    """The small tables of an update."""
+    """Small tables for an update of H."""
 
     right: NDArray  # W + W'
     middle: NDArray  # W'H'HW + WH'HW'
-    positive: NDArray  # what the penalty adds to the denominators of a group,
-    negative: NDArray  # and to its numerators
-    own: NDArray  # what a node's own row counts in ``positive``
+    positive: NDArray  # contribution of the penalty to the denominators of each group
+    negative: NDArray  # contribution of the penalty to the numerators of each group
+    own: NDArray  # coefficient of a node's own row in ``positive``
 
 
 class Totals(NamedTuple):
-    """What an update adds up over the rows of a block, in double precision and column by column."""
+    """Sums of an update over the rows of a block, in double precision, by column."""
 
     HH: NDArray[np.float64]  # H'H
-    sums: NDArray[np.float64]  # of the rows of H by group,
-    squares: NDArray[np.float64]  # and of their squares
+    sums: NDArray[np.float64]  # of the rows of H by group
+    squares: NDArray[np.float64]  # of their squares by group
     moved: NDArray[np.float64]  # squared change of H, in one row
 
 
 class RowSteps:
-    """What `PanelSteps` is, on the rows of a store."""
+    """Counterpart of `PanelSteps` on the rows of a store."""
 
     def __init__(self, product: StoreProduct, H: NDArray, penalty: Penalty):
         self._store, self._scale = product.store, product.scale
         self.squared_norm = product.squared_norm()
-        # A sum without terms is one group whose tables are 0.
-        none = np.zeros((1, 1))
-        nothing = GroupForm(np.zeros(H.shape[0], dtype=np.intp), none, none, none[0])
-        self._form = form_of(penalty) or nothing
+        # An empty sum is one group with tables of zeros.
+        zero = np.zeros((1, 1))
+        no_penalty = GroupForm(np.zeros(H.shape[0], dtype=np.intp), zero, zero, zero[0])
+        self._form = form_of(penalty) or no_penalty
         self._n_clusters, self._dtype = H.shape[1], H.dtype
-        # H and the H before it take turns under these two names.
+        # H and the previous H alternate between these two names.
         self._here, self._before = "H", "H before"
         self._n_steps = 0
         self.kept: tuple[NDArray, NDArray, int] | None = None
@@ -77,7 +77,7 @@ class RowSteps:
         self._store.place("codes", self._form.codes.astype(np.int32))
 
     def start(self) -> Sums:
-        """Return the sums of the start."""
+        """Return the sums of the initial H."""
         return self._sums(self._store.each(start_rows, self._here, self._form.own.size))
 
     def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
@@ -91,12 +91,12 @@ class RowSteps:
         self._here, self._before = self._before, self._here
         return self._sums(self._store.each(advance_rows, self._before, self._here, self._tables(W, HH)))
 
-    def back(self) -> None:
-        """Take the last `advance` back."""
+    def undo(self) -> None:
+        """Undo the last `advance`."""
         self._here, self._before = self._before, self._here
 
     def membership(self) -> NDArray:
-        """Return H; the store keeps nothing of it."""
+        """Return H, and discard it in the store."""
         H = np.ascontiguousarray(self._store.collect(self._here)[:, : self._n_clusters])
         self._store.checkpoint(())
         return H
@@ -106,7 +106,7 @@ class RowSteps:
         positive, negative = (
             table @ self._group_sums for table in (self._form.positive, self._form.negative)
         )
-        # A scaled graph has a scaled product: it is the table beside it that is multiplied, not the rows.
+        # The scale of the graph is applied to the small table instead of the rows of the product.
         right, middle, positive, negative = map(
             self._padded, (self._scale * right, middle, positive, negative)
         )
@@ -114,14 +114,14 @@ class RowSteps:
 
     def _sums(self, parts: list[Totals]) -> Sums:
         crosses = self._store.multiply(self._here, "AH", cross_rows, self._here)
-        HH, sums, squares, moved = map(in_order, zip(*parts, strict=True))
+        HH, sums, squares, moved = map(ordered_sum, zip(*parts, strict=True))
         k = self._n_clusters
         self._group_sums = sums[:, :k]
         value = self._form.value(self._group_sums, squares.sum(axis=1))
-        return Sums(HH[:k, :k], in_order(crosses)[:k, :k] * self._scale, value, float(moved.sum()))
+        return Sums(HH[:k, :k], ordered_sum(crosses)[:k, :k] * self._scale, value, float(moved.sum()))
 
     def _padded(self, panel: NDArray) -> NDArray:
-        """Return a copy with columns of zeros, which stay zero, so that rows of few columns fill whole registers."""
+        """Return a copy padded with columns of zeros, which stay zero, so that rows fill vector registers."""
         k = self._n_clusters
         width = k if k > MOST_COLUMNS else -(-k // 4) * 4
         padded = np.zeros((panel.shape[0], width), self._dtype)
@@ -137,9 +137,9 @@ def run_fits(
     tol: float,
     n_threads: int | None = None,
 ) -> Iterator[tuple[int, Factors]]:
-    """Run fits (H, W, penalty) with a graph in memory, each by one thread, and yield place and outcome of each.
+    """Run fits (H, W, penalty) of a graph in memory in parallel, one thread each; yield index and factors of each.
 
-    The outcome is that of `multiplicative_updates` with the same product and start, to the bit.
+    The factors equal those of `multiplicative_updates` with the same product and start, to the bit.
     """
     assert isinstance(product.store, StreamedRows)
     graph, n_threads = product.store.graph, n_threads or most_threads()
@@ -160,14 +160,14 @@ def start_rows(rows: Rows, here: str, n_groups: int) -> Totals:
 
 
 def advance_rows(rows: Rows, before: str, here: str, tables: Tables) -> Totals:
-    """Give the rows of one block their next values, and return their sums."""
+    """Update the rows of one block, and return their sums."""
     from equigraph.stores.kernels import update_rows
 
     H, AH, codes = rows.get(before), rows.get("AH"), rows.get("codes")
-    out, width, n_groups = rows.room(here, H.shape[1:], H.dtype), H.shape[1], tables.own.size
+    out, width, n_groups = rows.allocate(here, H.shape[1:], H.dtype), H.shape[1], tables.own.size
     if width <= MOST_COLUMNS:
         totals = Totals(*(np.zeros((n_rows, width)) for n_rows in (width, n_groups, n_groups, 1)))
-        # Tables that came over the wire cannot be written to: made writable, all tables share one compiled loop.
+        # Received tables are read-only; as writable arrays all tables share one compiled loop.
         update_rows(width)(H, AH, codes, Tables(*map(writable, tables)), FLOOR, out, totals)
         return totals
     for start in range(0, H.shape[0], _CACHED_ROWS):

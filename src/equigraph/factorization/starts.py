@@ -1,4 +1,4 @@
-"""Starting points of a tri-factorisation by products with the graph, which may be in memory, on disk or on Dask."""
+"""Initial factors of a tri-factorisation, by products with a graph in memory, on disk or on Dask."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from equigraph.stores.products import (
 )
 from equigraph.stores.stores import is_out_of_core, open_store
 
-# From this many stored entries on the values of a graph in memory are found by a fixed number of passes over it, with
-# some columns to spare.
+# Least number of stored entries for singular values by a fixed number of passes; number of passes, and of extra columns
+# for faster convergence.
 _FEW_PASSES_FROM, _PASSES, _SPARE = 5_000_000, 6, 6
-# Below this size, or when nearly all eigenvalues are wanted, ARPACK is no better than LAPACK.
+# Up to this size, or if nearly all eigenvalues are wanted, LAPACK is at least as fast as ARPACK.
 _DENSE_NODES = 64
 
 
 @contextmanager
 def open_product(problem: Problem, execution: Any, dtype: Any = None) -> Iterator[tuple[Product, np.dtype]]:
-    """Give products with the graph, weights in units of the largest, and the precision of the factors."""
+    """Yield the product with the graph, weights in units of the largest, and the dtype of the factors."""
     graph = problem.graph
     dtype = np.dtype(dtype or (graph.dtype if isinstance(graph, BlockGraph) else problem.adjacency.dtype))
     with single_blas_thread():
@@ -51,7 +51,7 @@ def open_product(problem: Problem, execution: Any, dtype: Any = None) -> Iterato
 
 
 def svd_start(product: Product, n_clusters: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """Return the start of the paper's authors: H uniform in [0, 1), W = diag(s + 0.1)."""
+    """Return the start used by the paper's authors: H uniform in [0, 1), W = diag(s + 0.1)."""
     H = rng.random((product.n_nodes, n_clusters))
     return H, np.diag(largest_singular_values(product, n_clusters) + 0.1)
 
@@ -77,10 +77,10 @@ def spectral_start(
 def start_from_labels(
     product: Product, labels: NDArray, n_clusters: int, dtype: Any = np.float64
 ) -> tuple[NDArray, NDArray[np.float64]]:
-    """Return one-hot labels plus 0.1, and the mean weights of pairs plus a hundredth of their largest.
+    """Return one-hot labels plus 0.1, and the mean weights between clusters plus a hundredth of the largest.
 
-    The means are the W that fits the labels best. A zero never leaves zero under multiplicative updates, hence the
-    small positive numbers.
+    The means are the best W for the labels. The small positive numbers are added because multiplicative updates never
+    change a zero.
     """
     H = np.eye(n_clusters)[labels]
     sizes = H.sum(axis=0)
@@ -91,7 +91,7 @@ def start_from_labels(
 def quick_fair_labels(
     problem: Problem, product: Product, n_clusters: int, *, strength: float, seed: int
 ) -> NDArray[np.intp]:
-    """Return `labels_by_products`; a graph of few linked nodes is read as a whole, for `soft_fair_labels`."""
+    """Return `labels_by_products`, or `soft_fair_labels` in memory if few nodes have an edge."""
     codes = None if problem.groups is None else problem.groups.codes
     degrees = product(np.ones((product.n_nodes, 1)))[:, 0]
     if are_few(degrees, n_clusters):
@@ -108,7 +108,7 @@ def random_labels(n_nodes: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
 def custom_start(
     H: NDArray | None, W: NDArray | None, n_nodes: int, n_clusters: int, unit: float
 ) -> tuple[NDArray, NDArray]:
-    """Check and copy the factors given by the caller, whose W is in the unit of the caller's weights."""
+    """Validate and copy the factors given by the caller; W is converted from the unit of the caller's weights."""
     if H is None or W is None:
         raise ParameterError("init='custom' needs both factors: fit(X, H=..., W=...).")
     factors = []
@@ -125,9 +125,9 @@ def custom_start(
 def largest_singular_values(product: Product, count: int) -> NDArray[np.float64]:
     """Return the largest singular values of a symmetric matrix, in descending order.
 
-    They are the largest absolute eigenvalues, of which Lanczos iterations find only as many as are needed. Of a graph
-    in memory with millions of edges, whose start should not cost more than its factorisation, a few passes find them:
-    those that stand out to many digits, those in the bulk of the spectrum to a few percent.
+    They are the largest absolute eigenvalues, computed by Lanczos iterations. For a graph in memory with millions of
+    edges a few passes of subspace iteration estimate them, so that the start costs no more than the factorisation:
+    isolated values are accurate to many digits, those in the bulk of the spectrum to a few percent.
     """
     n_nodes = product.n_nodes
     if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
@@ -140,7 +140,7 @@ def largest_singular_values(product: Product, count: int) -> NDArray[np.float64]
         operator = LinearOperator(
             (n_nodes, n_nodes), matvec=lambda x: product(x.reshape(-1, 1)).ravel(), dtype=np.float64
         )
-        # A fixed, non-symmetric start vector keeps the result the same from run to run.
+        # A fixed, non-symmetric start vector makes the result reproducible.
         v0 = 1 + np.arange(n_nodes) / n_nodes
         try:
             values = eigsh(operator, k=count, which="LM", return_eigenvectors=False, v0=v0)
@@ -152,11 +152,11 @@ def largest_singular_values(product: Product, count: int) -> NDArray[np.float64]
 
 
 def _values_by_few_passes(product: Product, count: int) -> NDArray[np.float64]:
-    """Return estimates from below, by subspace iteration from a fixed start."""
+    """Return lower estimates of the values by subspace iteration from a fixed start."""
     panel = np.random.default_rng(0).standard_normal((product.n_nodes, count + _SPARE))
     with single_blas_thread():
         for _ in range(_PASSES):
-            # Orthonormal columns from the small Gram matrix; directions that are lost in rounding are left out.
+            # Orthonormal columns by the small Gram matrix, without directions lost in rounding.
             values, vectors = np.linalg.eigh(gram(panel, panel))
             kept = values > 1e-12 * values[-1]
             panel = product(panel @ (vectors[:, kept] / np.sqrt(values[kept])))

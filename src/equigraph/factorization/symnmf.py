@@ -15,7 +15,7 @@ from equigraph.stores.products import product_of, single_blas_thread
 
 
 class SymNMF(GraphClusterer):
-    r"""Symmetric nonnegative matrix factorisation, the plainest relative of iFairNMTF.
+    r"""Symmetric nonnegative matrix factorisation, the simplest relative of iFairNMTF.
 
     .. math:: \min_{H \ge 0} \|A - H H^\top\|_F^2
 
@@ -26,15 +26,15 @@ class SymNMF(GraphClusterer):
     n_clusters : int, default=2
         Number of clusters k.
     max_iter : int, default=500
-        Most iterations.
+        Largest number of iterations.
     tol : float, default=1e-4
         Stop when H changes by less than this in one iteration, relative to its norm.
     random_state : int, Generator, RandomState or None
         Seed of the uniform start.
     callbacks : callable or list of callables, optional
-        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+        Called after every iteration; returning True stops the run. See docs/callbacks.md.
     time_limit : float, optional
-        Seconds after which the run is stopped and what it has is kept.
+        Time limit in seconds, after which the run stops and the current result is kept.
     verbose : bool, default=False
         Whether to log progress.
 

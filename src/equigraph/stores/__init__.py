@@ -1,1 +1,1 @@
-"""Where the rows of a graph are, and products with them: the only operation whose cost grows with the edges."""
+"""Stores of the rows of a graph, in memory, on disk and on Dask, and products with them."""

@@ -1,4 +1,4 @@
-"""Row blocks: where rows are cut, and the files of a folder of blocks: writing, reading, finding what has changed."""
+"""Row blocks, and the files of a folder of blocks: writing, reading and validation."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from equigraph.graph.sparse_arrays import check_compressed
 FORMAT, VERSION = "equigraph row blocks", 1
 META = "blocks.json"
 _CHUNK = 2**24
-# Rows of about this many bytes make a block, unless the caller says otherwise.
+# Default size of a block in bytes, approximately.
 BLOCK_BYTES = 64 * 2**20
-# A header is a Python literal, and Python 3.11 may fail with a SystemError where two threads parse such at once.
+# A header is a Python literal. Python 3.11 may raise a SystemError if two threads parse literals at the same time.
 _one_header = threading.Lock()
 
 
@@ -43,7 +43,7 @@ class RowBlock:
     high: int
     indptr: NDArray
     indices: NDArray
-    data: NDArray | None  # None where all weights are `value`
+    data: NDArray | None  # None if all weights are `value`
     value: float = 1.0
 
     @property
@@ -52,7 +52,7 @@ class RowBlock:
         return int(self.indices.size)
 
     def weights_or_value(self) -> NDArray:
-        """Return the weights, or the one that all edges have, once; nothing without edges."""
+        """Return the weights, or an array with their common value once; empty without edges."""
         return np.full(min(self.n_entries, 1), self.value) if self.data is None else self.data
 
     def weights(self, dtype: Any = np.float64) -> NDArray:
@@ -62,7 +62,7 @@ class RowBlock:
         return np.asarray(self.data, dtype=dtype)
 
     def split_points(self, cuts: Sequence[int]) -> NDArray:
-        """Return, for every cut, the first entry of each row whose column is not below it."""
+        """Return, for every cut, the first entry of each row whose column is at least the cut."""
         points = np.empty((len(cuts), self.high - self.low), dtype=self.indptr.dtype)
         below = np.zeros(self.n_entries + 1, dtype=self.indptr.dtype)
         for cut, firsts in zip(cuts, points, strict=True):
@@ -71,7 +71,7 @@ class RowBlock:
         return points
 
     def writable(self) -> RowBlock:
-        """Return the block with arrays that compiled loops take like those of a graph in memory."""
+        """Return the block with writable arrays, so that compiled loops need no variant for read-only ones."""
         data = None if self.data is None else writable(self.data)
         return replace(self, indptr=writable(self.indptr), indices=writable(self.indices), data=data)
 
@@ -82,7 +82,7 @@ class RowBlock:
 
 
 def writable(array: NDArray) -> NDArray:
-    """Return an array that can be written to: itself, or a copy of what came over a wire."""
+    """Return the array if it is writable, otherwise a copy; arrays received from other processes are read-only."""
     return array if array.flags.writeable else array.copy()
 
 
@@ -102,14 +102,14 @@ def split_rows(adjacency: sparse.csr_array, cuts: Sequence[int]) -> Iterator[Row
 
 
 def common_value(data: NDArray) -> float | None:
-    """Return the value that all weights have, or None; without edges it is 1."""
+    """Return the common value of all weights, or None; without edges it is 1."""
     if data.size == 0:
         return 1.0
     return float(data[0]) if (data == data[0]).all() else None
 
 
 def entry_bytes(adjacency: sparse.csr_array) -> int:
-    """Return the bytes of a stored entry in a block."""
+    """Return the number of bytes per stored entry in a block."""
     weights = 0 if common_value(adjacency.data) is not None else adjacency.data.itemsize
     return int(adjacency.indices.itemsize + weights)
 
@@ -117,7 +117,7 @@ def entry_bytes(adjacency: sparse.csr_array) -> int:
 def block_cuts(
     indptr: NDArray, bytes_per_entry: int, rows_per_block: int | None = None, block_bytes: int = BLOCK_BYTES
 ) -> list[int]:
-    """Return where to cut the rows: at equal numbers of rows, or at about equal numbers of bytes."""
+    """Return the first row of each block, and the end: equal numbers of rows, or approximately equal sizes."""
     n_nodes = indptr.size - 1
     if rows_per_block is not None:
         if rows_per_block < 1:
@@ -127,7 +127,7 @@ def block_cuts(
         return [*range(0, n_nodes, rows_per_block), n_nodes]
     if block_bytes < 1:
         raise ParameterError(f"block_bytes must be a whole number of at least 1; got {block_bytes!r}.")
-    # A row pointer counts too, or a graph without edges would be one block of any number of rows.
+    # Row pointers count too; otherwise a graph without edges would be one block, however many rows it has.
     size = indptr.astype(np.float64) * bytes_per_entry + 4.0 * np.arange(n_nodes + 1)
     n_blocks = min(max(int(np.ceil(size[-1] / block_bytes)), 1), max(n_nodes, 1))
     inner = np.searchsorted(size, np.linspace(0, size[-1], n_blocks + 1)[1:-1])
@@ -138,7 +138,7 @@ def block_cuts(
 def block_writer(
     folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
 ) -> Iterator[BlockWriter]:
-    """Give a writer of row blocks into a folder that appears only when all of them are there."""
+    """Open a writer of row blocks; the folder appears atomically once all blocks are written."""
     target = check_target(folder)
     with naming_the_path(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def block_writer(
 
 
 class BlockWriter:
-    """Write row blocks in order into a folder, and note what its description has to know."""
+    """Writer of row blocks in order, which collects the metadata of the folder."""
 
     def __init__(self, partial: Path, n_nodes: int, cuts: Sequence[int], dtype: Any):
         self.partial = partial
@@ -166,7 +166,7 @@ class BlockWriter:
             "total": 0.0,
             "value": 1.0,
             "attribute": None,
-            "named": True,  # the numbers of an edge set are names
+            "named": True,  # the node numbers of an edge set are names
             "cuts": [int(cut) for cut in cuts],
             "files": {},
         }
@@ -177,7 +177,7 @@ class BlockWriter:
         self.add(save_block(self.partial, self._number, block))
 
     def add(self, facts: dict[str, Any]) -> None:
-        """Register the next block, which `save_block` wrote into `partial`."""
+        """Register the next block, written by `save_block` into `partial`."""
         self._number += 1
         self.meta["files"].update(facts["files"])
         self.meta["value"] = facts["value"]
@@ -185,7 +185,7 @@ class BlockWriter:
             self.meta[name] += facts[name]
 
     def save(self, name: str, values: NDArray | list[str]) -> None:
-        """Write a further array, such as the groups, or a list of texts."""
+        """Write another array, such as the groups, or a list of texts."""
         path = self.partial / name
         if isinstance(values, np.ndarray):
             self.meta["files"][name] = save_array(path, values)
@@ -194,12 +194,12 @@ class BlockWriter:
             self.meta["files"][name] = file_facts(path)
 
     def copy(self, path: Path) -> None:
-        """Copy a further file into the folder."""
+        """Copy another file into the folder."""
         self.meta["files"][path.name] = file_facts(shutil.copyfile(path, self.partial / path.name))
 
 
 def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
-    """Write the files of one block, and return what the description of the folder has to know of it."""
+    """Write the files of one block, and return its metadata."""
     index = np.int32 if block.n_entries <= np.iinfo(np.int32).max else np.int64
     arrays = [block.indptr.astype(index, copy=False), block.indices]
     arrays += [] if block.data is None else [block.data]
@@ -220,18 +220,18 @@ def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
 
 
 def save_array(path: Path, array: NDArray) -> dict[str, int]:
-    """Write an array and return length and checksum of its file."""
+    """Write an array, and return the length and checksum of its file."""
     np.save(path, np.ascontiguousarray(array), allow_pickle=False)
     return file_facts(path)
 
 
 def file_facts(path: Path) -> dict[str, int]:
-    """Return length and checksum of a file."""
+    """Return the length and checksum of a file."""
     return {"bytes": path.stat().st_size, "crc32": file_checksum(path)}
 
 
 def check_target(folder: str | os.PathLike[str]) -> Path:
-    """Refuse a target that holds something already."""
+    """Return the target as a path; raise a ParameterError if it exists and is not empty."""
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ParameterError(f"The folder {target} for row blocks exists and is not empty: give a new one.")
@@ -240,7 +240,7 @@ def check_target(folder: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def temporary_blocks(prefix: str = "equigraph-blocks-") -> Iterator[Path]:
-    """Give the path of a folder for row blocks that is removed at the end."""
+    """Yield the path of a temporary folder for row blocks."""
     with private_folder(Path(tempfile.gettempdir()), prefix) as folder:
         yield folder / "blocks"
 
@@ -257,7 +257,7 @@ def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
 
 
 def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
-    """Read an array, or map it; without a check its header is believed."""
+    """Read or memory-map an array; ``check`` compares its header with the length of the file."""
     try:
         with _one_header:
             if check:
@@ -270,7 +270,7 @@ def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
 
 
 def _check_header(path: Path) -> None:
-    """Raise ValueError if a file is not as long as its header says: numpy would map or read that much."""
+    """Raise a ValueError if the length of a file does not match its header, which numpy would trust."""
     with path.open("rb") as stream:
         shape, dtype = npy_header(stream)
         n_bytes = stream.tell() + math.prod(shape) * dtype.itemsize
@@ -279,15 +279,15 @@ def _check_header(path: Path) -> None:
 
 
 def check_file(path: Path, facts: dict[str, int] | None) -> None:
-    """Raise GraphError unless a file has the length and the checksum that were stored when it was written."""
+    """Raise a GraphError unless a file exists and has the checksum stored when it was written."""
     if facts is None or not path.is_file() or file_checksum(path) != facts["crc32"]:
         raise GraphError(f"{path} is gone or has changed since it was written: write the blocks again.")
 
 
 def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
-    """Raise GraphError unless compiled code may walk along a block: pointers in order, columns and weights in range.
+    """Raise a GraphError unless a block is safe for compiled code: pointers in order, columns and weights in range.
 
-    A checksum finds what was damaged; this finds what was written wrongly.
+    Checksums detect damaged files; this detects files that were written wrongly.
     """
     n_rows = block.high - block.low
     try:
@@ -318,7 +318,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """Read the description of a folder, and check that it is one."""
+    """Read and validate the metadata of a folder."""
     path = folder / META
     if not path.exists():
         raise GraphError(f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one.")
@@ -327,13 +327,13 @@ def read_meta(folder: Path) -> dict[str, Any]:
         raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")
     if meta.pop("checksum", None) != _digest(meta):
         raise GraphError(f"{path} has changed since it was written: write the blocks again.")
-    if not _is_sound(meta):
+    if not _is_consistent(meta):
         raise GraphError(f"{path} contradicts itself: write the blocks again.")
     return meta
 
 
-def _is_sound(meta: dict[str, Any]) -> bool:
-    """Return whether the cuts cover the nodes, and the facts are of the kinds that are expected."""
+def _is_consistent(meta: dict[str, Any]) -> bool:
+    """Return whether the cuts cover the nodes, and all entries have valid types and values."""
     try:
         cuts, value = meta["cuts"], meta["value"]
         whole = all(type(number) is int for number in (meta["n_nodes"], meta["n_entries"], *cuts))

@@ -1,8 +1,8 @@
-"""Row blocks of a graph on disk: a folder of plain npy files that is opened, never read as a whole.
+"""Row blocks of a graph on disk: a folder of plain npy files, read block by block.
 
 A folder holds ``blocks.json`` and, for every block of consecutive rows, ``indptr-*.npy``, ``indices-*.npy`` and, unless
-all weights are equal, ``data-*.npy``; ``groups`` and ``names`` where the graph has them: numbers as npy, text as JSON,
-and names of an edge set as parquet.
+all weights are equal, ``data-*.npy``. If the graph has ``groups`` or ``names``, these are stored too: numbers as npy,
+text as JSON, and names of an edge set as parquet.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from equigraph.stores.block_files import (
     split_rows,
 )
 
-# What a graph knows of its groups.
+# Fields of a graph about its groups.
 _FEATURES = ("sensitive_features", "attribute", "missing", "attribute_options")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BlockGraph:
-    """An undirected graph whose rows lie on disk; made by `write_blocks`, opened by `open_blocks`.
+    """Undirected graph with rows on disk, written by `write_blocks` and opened by `open_blocks`.
 
-    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. What else needs the graph
-    in memory takes ``to_graph()``.
+    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. Everything else needs the
+    graph in memory: ``to_graph()``.
 
     Attributes
     ----------
     folder : Path
-        Where the blocks lie.
+        Folder of the blocks.
     n_nodes, n_entries : int
         Number of nodes, and of stored entries (two for every edge).
     cuts : tuple of int
@@ -67,13 +67,13 @@ class BlockGraph:
     squared_norm, total : float
         Sum of the squared weights, and of the weights, over all stored entries.
     value : float or None
-        The weight of every edge, or None where there are several.
+        The common weight of all edges, or None if they differ.
     sensitive_features : ndarray of shape (n_nodes,) or None
         Group of each node.
     attribute : str or None
-        Name of the attribute that the groups come from.
+        Name of the attribute that defines the groups.
     node_names : ndarray of shape (n_nodes,)
-        Names of the nodes; 0, 1, 2, ... unless the folder has others.
+        Names of the nodes; by default 0, 1, 2, ...
     """
 
     folder: Path
@@ -87,15 +87,15 @@ class BlockGraph:
     node_names: NDArray[Any]
     sensitive_features: NDArray[Any] | None = None
     attribute: str | None = None
-    # As for `Graph`: what a missing group means, weights and bins of attributes; the node order is the user's own,
-    # and whether nodes have names.
+    # As in `Graph`: treatment of missing groups, weights and bins of attributes, whether the node order is the user's
+    # own, and whether nodes have names.
     missing: str = "error"
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
     positional: bool = True
     named: bool = True
-    # The weight that blocks are given in units of; their user's own unless `in_units` made it another.
+    # Unit of the weights of the blocks; 1 unless set by `in_units`.
     block_unit: float = 1.0
-    # Size and checksum of every file, and which state of a block was compared with them; None trusts the files.
+    # Length and checksum of every file, None to skip checks; and the state of each block when it was last checked.
     _facts: dict[str, dict[str, int]] | None = None
     _seen: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
@@ -123,23 +123,23 @@ class BlockGraph:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether any edge has a weight other than one."""
+        """Whether any edge has a weight other than 1."""
         return self.value != 1.0
 
     @property
     def checks(self) -> bool:
-        """Whether files are compared with their checksums when they are used first."""
+        """Whether files are compared with their checksums at first use."""
         return self._facts is not None
 
     @cached_property
     def unit(self) -> float:
-        """The largest weight, as for `Graph`; where there are several, a pass over them finds it once."""
+        """The largest weight, as for `Graph`; if weights differ, it takes one pass, and is cached."""
         if self.value is not None:
             return self.value
         return max(largest_weight(block.weights(self.dtype)) for block in self.blocks())
 
     def in_units(self, unit: float | None = None) -> BlockGraph:
-        """Return the graph with weights in units of the largest, which methods and scores work on; it may be known."""
+        """Return the graph with weights divided by a unit, by default the largest weight, as methods expect."""
         unit = self.unit if unit is None else unit
         return replace(
             self,
@@ -150,14 +150,14 @@ class BlockGraph:
         )
 
     def block(self, number: int, *, mapped: bool = True) -> RowBlock:
-        """Return one block; `mapped` leaves it on disk until it is touched.
+        """Return one block; with `mapped` its files are memory-mapped.
 
-        What a block holds is checked when it is used first, and again if a file of it was written since.
+        A block is checked at first use, and again if one of its files was written since.
 
         Raises
         ------
         GraphError
-            If a file is gone or was changed, or names nodes that are not there.
+            If a file is missing or was changed, or its content is not valid.
         """
         paths = block_paths(self.folder, number, self.value is None)
         state = _state(paths)
@@ -177,25 +177,25 @@ class BlockGraph:
         return replace(block, data=shares_of(block.data, self.block_unit))
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Yield the blocks in order, each opened when it is asked for."""
+        """Yield the blocks in order, each opened on demand."""
         return map(self.block, range(self.n_blocks))
 
     def with_groups(
         self, sensitive_features: ArrayLike, attribute: str | None = None, *, missing: str = "error"
     ) -> BlockGraph:
-        """Return the same graph with these groups, one value per node: in node order, or by the names of the nodes.
+        """Return the graph with other groups, one value per node: in node order, or by the names of the nodes.
 
-        With ``missing="ignore"`` None stands for nodes without a group, as in `read_graph`.
+        With ``missing="ignore"`` None marks nodes without a group, as in `read_graph`.
         """
         nodes = place_features(self.without_edges(), sensitive_features, order_known=True, missing=missing)
         return self.with_features_of(nodes._but(attribute=attribute) if attribute is not None else nodes)
 
     def with_features_of(self, nodes: Graph) -> BlockGraph:
-        """Return the same graph with the groups of a graph that has the same nodes, such as `without_edges` gives."""
+        """Return the graph with the groups of a graph with the same nodes, such as that of `without_edges`."""
         return replace(self, **{name: getattr(nodes, name) for name in _FEATURES})
 
     def without_edges(self) -> Graph:
-        """Return the nodes alone, for whatever reads groups by name."""
+        """Return a graph of the nodes and groups without edges."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
         return Graph._trusted(
             empty,
@@ -212,7 +212,7 @@ class BlockGraph:
         return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")})
 
     def fingerprint(self) -> str:
-        """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
+        """Return the hash of the graph, equal to `Graph.fingerprint`; this reads all blocks."""
         digest = hashlib.sha256(f"indptr:{self.n_nodes + 1};".encode())
         digest.update(np.zeros(1, dtype="<i8").data)
         start = 0
@@ -230,12 +230,12 @@ class BlockGraph:
         return digest.hexdigest()
 
     def verify(self) -> None:
-        """Read every file and compare it with the checksum that was stored when it was written.
+        """Compare every file with the checksum stored when it was written.
 
         Raises
         ------
         GraphError
-            Naming the first file that differs.
+            If a file differs; the message names the first one.
         """
         for name, facts in read_meta(self.folder)["files"].items():
             check_file(self.folder / name, facts)
@@ -247,7 +247,7 @@ class BlockGraph:
 
 
 class MemoryBlocks:
-    """Consecutive blocks in memory, for whatever walks along blocks."""
+    """Consecutive row blocks in memory, with the interface of `BlockGraph` for walks along blocks."""
 
     def __init__(self, blocks: Sequence[RowBlock]):
         self._blocks = blocks
@@ -257,27 +257,27 @@ class MemoryBlocks:
 
     @classmethod
     def of(cls, adjacency: sparse.csr_array, cuts: Sequence[int] | None = None) -> MemoryBlocks:
-        """Cut a graph in memory, by default into one block, which shares all its arrays."""
+        """Split a graph in memory into blocks, by default one, which shares all its arrays."""
         if cuts is not None:
             return cls(list(split_rows(adjacency, cuts)))
         arrays = adjacency.indptr, adjacency.indices, adjacency.data
         return cls([RowBlock(0, int(adjacency.shape[0]), *arrays)])
 
     def block(self, number: int, *, mapped: bool = True) -> RowBlock:
-        """Return a block, whatever is said about mapping."""
+        """Return a block; ``mapped`` has no effect."""
         return self._blocks[number]
 
 
 def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockGraph:
-    """Open a folder of row blocks; only its description is read.
+    """Open a folder of row blocks; only its metadata is read.
 
     Parameters
     ----------
     folder : path
-        What `write_blocks` wrote.
+        A folder written by `write_blocks`.
     check : bool, default=True
-        Whether to compare every file with its checksum, and to look at the range of its numbers, when it is used first.
-        A damaged block may otherwise change the labels, or end the process.
+        Whether to compare every file with its checksum, and to check the range of its numbers, at first use. Without
+        checks a damaged block may change the labels or crash the process.
 
     Returns
     -------
@@ -286,7 +286,7 @@ def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockG
     Raises
     ------
     GraphError
-        If it is no such folder, or a file in it is missing or has another length than when it was written.
+        If it is not such a folder, or a file in it is missing or has another length than when it was written.
     """
     folder = Path(folder)
     meta = read_meta(folder)
@@ -321,19 +321,19 @@ def write_blocks(
     rows_per_block: int | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> BlockGraph:
-    """Write a graph that is in memory as row blocks.
+    """Write a graph in memory as row blocks.
 
     Parameters
     ----------
     graph : graph
-        Anything that `equigraph.graph.as_graph` takes. An edge set that does not fit in memory goes through
+        Anything that `equigraph.graph.as_graph` takes. For an edge set that does not fit in memory see
         `equigraph.stores.edge_blocks.write_edge_blocks`.
     folder : path
-        A new or empty folder; it is there as a whole or not at all.
+        A new or empty folder; it is created atomically.
     rows_per_block : int, optional
-        Rows of every block; by default as many as hold `block_bytes`.
+        Rows of every block; by default as many as fit in `block_bytes`.
     block_bytes : int
-        Size of a block, about.
+        Approximate size of a block.
 
     Returns
     -------
@@ -376,10 +376,10 @@ def write_blocks(
 
 
 def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | None = None) -> dict[str, Any]:
-    """Return what `equigraph.metrics.evaluate` does of a graph in memory, by one pass over the blocks."""
+    """Return the scores of `equigraph.metrics.evaluate`, by one pass over the blocks."""
     from equigraph.metrics import evaluate
 
-    # Everything but Q only looks at labels and groups.
+    # All scores but Q depend on labels and groups only.
     scores = evaluate(graph.without_edges(), labels, n_clusters=n_clusters)
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     inside, volume = 0.0, np.zeros(names.size)
@@ -393,7 +393,7 @@ def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | N
 
 
 def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
-    """Write names or groups: numbers as an array, anything else as text, which numpy would give the longest's width."""
+    """Write names or groups: numbers as npy, anything else as JSON, as numpy pads all texts to the longest."""
     if values.dtype.kind in "iufb":
         writer.save(f"{name}.npy", values)
     else:
@@ -403,7 +403,7 @@ def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
 def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
-    """Read what `_store` or the edges of named nodes wrote, or return None if there is nothing."""
+    """Return names or groups stored in a folder, or None if there are none."""
     kinds = (f"{name}.parquet", f"{name}.json", f"{name}.npy")
     path = next((folder / kind for kind in kinds if kind in files), None)
     if path is None:
@@ -428,7 +428,7 @@ def _stored(
 
 
 def _state(paths: Sequence[Path]) -> tuple[int, ...]:
-    """Return what changes when one of the files is written."""
+    """Return modification times, lengths and inodes of files, which change when one of them is written."""
     try:
         facts = [path.stat() for path in paths]
     except OSError as error:

@@ -1,10 +1,10 @@
-"""Rows on the workers of a Dask cluster, and the client that reaches them.
+"""Store of rows on the workers of a Dask cluster, and its client.
 
-One actor per worker keeps a run of row blocks and the rows of every panel that belong to them. An actor rather than
-tasks and futures, because the state is large, changes in place at every step and must not move: a step is then one
-message of a few kilobytes to each worker, rows pass directly from worker to worker, and the scheduler learns nothing.
-What Dask does not do for actors, the recovery after a loss, is done here: the messages since the last checkpoint are
-small, so they are kept and sent again.
+One actor per worker holds consecutive row blocks and the rows of every panel that belong to them. Actors are used
+rather than tasks and futures, because the state is large, changes in place at every step and must not move. A step is
+one message of a few kilobytes to each worker; rows pass directly between workers, not through the scheduler. Dask does
+not recover actors after a loss, so this module does: it logs the messages since the last checkpoint, which are small,
+and replays them.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from equigraph.stores.rows import StreamedRows
 from equigraph.stores.threads import available_cores
 from equigraph.stores.worker import PURPOSE, PeerLost, RowOwners, RowWorker, packed
 
-# Seconds within which a scheduler must answer.
+# Timeout for connections to a scheduler, in seconds.
 TIMEOUT = 10.0
-# A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
-# the results, then do not depend on the number of workers.
+# Least number of blocks of a graph in memory. It does not depend on the number of workers, so neither do sums over
+# blocks and results.
 _LEAST_BLOCKS = 16
-# Seconds between two looks at whether the workers that we wait for still live.
-_LOOK = 1.0
-# Seconds until the scheduler has noticed that a worker is gone, and until a new one must have come if none is left.
-_NOTICE, _NEW_WORKER = 10.0, 60.0
-# A run that loses workers more often than this has another problem than bad luck.
+# Seconds between two checks whether the workers are alive.
+_POLL_INTERVAL = 1.0
+# Timeouts for the scheduler to notice the loss of a worker, and for a new worker to join if none is left, in seconds.
+_LOSS_TIMEOUT, _NEW_WORKER = 10.0, 60.0
+# Largest number of losses before a run fails.
 _MOST_LOSSES = 10
-# What a call may end with when the worker is gone: no connection, no such actor, or a task that nobody can run.
-_SIGNS_OF_LOSS = (OSError, RuntimeError, KeyError, CancelledError)
+# Errors that a call may raise if the worker is lost: no connection, no such actor, or a task without a worker.
+_LOSS_ERRORS = (OSError, RuntimeError, KeyError, CancelledError)
 
 
 @contextmanager
 def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any]:
-    """Give a connected client, and close at the end what was opened for it.
+    """Yield a connected client, and close everything that was opened for it.
 
-    "dask" is the current client, or else so many workers of this machine, by default one per core; an address such as
-    "tcp://10.0.0.1:8786" is the scheduler there; a client is used as it is.
+    "dask" is the current client or, without one, a local cluster of ``n_workers``, by default one per core. An address
+    such as "tcp://10.0.0.1:8786" is that of a scheduler. A client is used as it is.
     """
     distributed = require("distributed", extra="dask", purpose=PURPOSE)
     if execution == "dask" and n_workers is None:
-        with suppress(ValueError):  # there is none
+        with suppress(ValueError):  # no current client
             execution = distributed.Client.current()
     if isinstance(execution, distributed.Client):
         if execution.asynchronous:
@@ -80,26 +80,26 @@ def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any
 
 
 def local_cluster(n_workers: int) -> Any:
-    """Return a cluster of worker processes of this machine, each with one thread, reachable from this machine only."""
+    """Return a local cluster of single-threaded worker processes, reachable from this machine only."""
     distributed = require("distributed", extra="dask", purpose=PURPOSE)
     return distributed.LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        # Any port: a second cluster of this machine would find the usual one taken.
+        # Any free port, as a second cluster would find the default one taken.
         dashboard_address="127.0.0.1:0",
-        # A worker that is slow to end is nothing to tell; a lost one is dealt with.
+        # Warnings about workers that end slowly are of no use, and losses are handled here.
         silence_logs=logging.ERROR,
     )
 
 
 class _WorkerLost(Exception):
-    """A worker is gone, and its rows with it."""
+    """Raised when a worker is lost, and its rows with it."""
 
 
 class DaskRows:
-    """Panels and row blocks on the workers of a Dask cluster; a folder of blocks must be seen by all of them."""
+    """Store of panels and row blocks on the workers of a Dask cluster; all must see a folder of blocks."""
 
     def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array):
         self._client, self._graph = client, graph
@@ -116,7 +116,7 @@ class DaskRows:
         self._saved: dict[str, NDArray] = {}
         self._log: list[tuple[str, Any]] = []
         self.n_losses = 0
-        self._insist(lambda: None)
+        self._retry(lambda: None)
 
     @property
     def n_nodes(self) -> int:
@@ -130,7 +130,7 @@ class DaskRows:
 
     @property
     def n_workers(self) -> int:
-        """Number of workers that have rows."""
+        """Number of workers with rows."""
         return self._plan.n_workers
 
     def place(self, name: str, panel: NDArray) -> None:
@@ -158,32 +158,32 @@ class DaskRows:
         *arguments: Any,
         needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
     ) -> Sequence[NDArray]:
-        """Visit the blocks in order: the state goes from worker to worker, by way of the caller.
+        """Visit the blocks in order; the state passes from worker to worker through this process.
 
-        After a loss the walk goes on where it was, with what the last worker that is done has left.
+        After a loss the walk continues with the state after the last worker that finished.
         """
-        travelling = [packed(argument) for argument in arguments]
+        sent = [packed(argument) for argument in arguments]
         number = 0
 
         def one_worker() -> tuple[Sequence[NDArray], int]:
-            """Return what the blocks of the next worker leave, and the number of the block after them."""
+            """Return the state after the blocks of the next worker, and the number of the block after them."""
             worker = int(np.searchsorted(self._plan.runs, number, side="right")) - 1
-            request = visit, list(state), travelling, needed, number
+            request = visit, list(state), sent, needed, number
             found = self._wait(lambda: [self._actors[worker].walk_from(*request)])
             return found[0], self._plan.runs[worker + 1]
 
         while number < len(self._cuts) - 1:
-            state, number = self._insist(one_worker)
+            state, number = self._retry(one_worker)
         return state
 
     def gather(self, visit: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function of a block returns, for every block; the workers work at the same time."""
+        """Return the results of a function for every block; the workers run in parallel."""
         return _flat(self._do("gather_all", (visit, [packed(argument) for argument in arguments])))
 
     def checkpoint(
         self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
-        """Bring these panels here: after a loss the work goes on from them."""
+        """Transfer these panels to this process, to restart from them after a loss."""
         saved = {name: self.collect(name) for name in names}
         self._do("checkpoint", (names, products))
         self._saved = saved
@@ -191,12 +191,12 @@ class DaskRows:
         return saved
 
     def without_workers(self) -> StreamedRows:
-        """Return a store of the same graph in this process, without a panel: for what is left to do."""
+        """Return a store of the same graph in this process, without panels."""
         graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks.of(self._graph)
         return StreamedRows(graph)
 
     def facts(self) -> list[dict[str, int]]:
-        """Return process and bytes of every worker."""
+        """Return process id and memory of every worker; see `RowWorker.facts`."""
         return self._do("facts", ())
 
     def close(self) -> None:
@@ -207,22 +207,23 @@ class DaskRows:
 
     def _do(self, method: str, arguments: Any) -> list[Any]:
         """Call a method on every worker; after a loss, restore the state and call again."""
-        result = self._insist(lambda: self._call(method, arguments))
-        # Questions change nothing, so they need not be asked again after a loss.
+        result = self._retry(lambda: self._call(method, arguments))
+        # Calls that only read need not be replayed after a loss.
         if method not in ("collect", "facts", "gather_all"):
             self._log.append((method, arguments))
         return result
 
-    def _insist(self, action: Callable[[], Any]) -> Any:
+    def _retry(self, action: Callable[[], Any]) -> Any:
+        """Return the result of an action, repeated after every loss of workers."""
         while True:
             try:
-                # An actor talks through the current client of whoever first calls it.
+                # An actor communicates through the client that is current at its first call.
                 with self._client.as_current():
                     if not self._actors:
                         self._restore()
                     return action()
             except _WorkerLost as loss:
-                self._forget()
+                self._discard_actors()
                 self.n_losses += 1
                 if self.n_losses > _MOST_LOSSES:
                     raise EquigraphError(
@@ -238,7 +239,7 @@ class DaskRows:
             self._call(method, arguments)
 
     def _build(self) -> None:
-        """Give every living worker its run of blocks."""
+        """Assign a run of blocks to every living worker."""
         threads = self._living_workers()
         self._addresses = sorted(threads)[: len(self._cuts) - 1]
         shares = np.linspace(self._entries[0], self._entries[-1], len(self._addresses) + 1)[1:-1]
@@ -272,31 +273,31 @@ class DaskRows:
             lambda: [actor.place(name, own) for actor, own in zip(self._actors, rows, strict=True)]
         )
 
-    def _wait(self, ask: Callable[[], list[Any]]) -> list[Any]:
+    def _wait(self, send: Callable[[], list[Any]]) -> list[Any]:
         """Return the results of the requests that a function sends."""
         try:
-            requests = ask()
-        except RuntimeError as error:  # what an actor says whose worker is known to be gone
+            requests = send()
+        except RuntimeError as error:  # raised by an actor whose worker is known to be lost
             raise _WorkerLost from error
         results = []
         for request in requests:
             while True:
                 try:
-                    results.append(request.result(timeout=_LOOK))
+                    results.append(request.result(timeout=_POLL_INTERVAL))
                     break
                 except TimeoutError as error:
                     if self._lost():
                         raise _WorkerLost from error
                 except EquigraphError:
                     raise
-                except _SIGNS_OF_LOSS as error:
+                except _LOSS_ERRORS as error:
                     self._raise_if_lost(error)
                     raise
         return results
 
     def _raise_if_lost(self, error: Exception) -> None:
-        """Raise _WorkerLost if the error comes from the loss of a worker, which the scheduler may notice later."""
-        deadline = time.monotonic() + _NOTICE
+        """Raise _WorkerLost if the loss of a worker caused the error; the scheduler may notice it with a delay."""
+        deadline = time.monotonic() + _LOSS_TIMEOUT
         while time.monotonic() < deadline:
             if self._lost() or isinstance(error, PeerLost):
                 raise _WorkerLost from error
@@ -306,9 +307,9 @@ class DaskRows:
         return not set(self._addresses) <= set(self._workers())
 
     def _workers(self) -> dict[str, int]:
-        """Return the living workers and their threads, or raise an error if the scheduler is gone."""
+        """Return the threads of each living worker; raise a SchedulerLostError if the scheduler is lost."""
         try:
-            # Whoever connects again finds a scheduler that has forgotten the rows, so there is nothing to wait for.
+            # A reconnection does not help: a new scheduler has no rows.
             if self._client.status != "running":
                 raise OSError("no connection")
             return dict(self._client.nthreads())
@@ -318,15 +319,15 @@ class DaskRows:
                 "with it: start the cluster and the fit again; row blocks on disk are whole."
             ) from None
 
-    def _forget(self) -> None:
-        """Stop the others from waiting for the lost worker, and discard their panels."""
+    def _discard_actors(self) -> None:
+        """Make the remaining workers stop waiting for the lost one, and discard all actors with their panels."""
         living = set(self._workers())
         for actor, address in zip(self._actors, self._addresses, strict=False):
             if address in living:
                 try:
-                    actor.give_up().result(timeout=_LOOK)
-                except (TimeoutError, *_SIGNS_OF_LOSS):
-                    continue  # lost as well; whoever is left is found when the actors are built again
+                    actor.give_up().result(timeout=_POLL_INTERVAL)
+                except (TimeoutError, *_LOSS_ERRORS):
+                    continue  # lost as well; new actors are built on the living workers only
         self._actors = []
 
     def _living_workers(self) -> dict[str, int]:

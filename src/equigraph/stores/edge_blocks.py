@@ -1,7 +1,7 @@
-"""From a partitioned parquet edge set to row blocks, without ever holding the graph.
+"""Conversion of a partitioned parquet edge set to row blocks, out of core.
 
-Three walks: count the edges of every node, scatter both directions of every edge to the row block of its first end, and
-sort each block. A walk takes file by file, or block by block, so that workers of a Dask cluster can share it.
+Three passes: count the edges of every node, scatter both directions of every edge to the row block of its first end,
+and sort each block. A pass works file by file, or block by block, so that the workers of a Dask cluster can share it.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ from equigraph.stores.edge_names import (
     NAMES_FILE,
     batches,
     collect_names,
+    file_errors,
     has_names,
-    like_the_first,
     name_of,
     numbers_of_names,
 )
 
 DUPLICATES = ("error", "sum", "max", "min", "mean")
-# Nodes are counted in an array, so their numbers must be numbers, not keys of another kind.
+# Limit of node numbers: larger ones are probably keys, and rows are counted in an array over nodes.
 _MOST_NODES = 2**33
 
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """Names of the columns that hold both ends and, if there are weights, these.
+    """Names of the columns of both ends and, if any, of the weights.
 
-    Where ends are names, ``names`` is the file with all of them in order, once they are collected.
+    If ends are names, ``names`` is the file with all of them in order, once they are collected.
     """
 
     ends: list[str]
@@ -78,27 +78,27 @@ def write_edge_blocks(
     Parameters
     ----------
     edges : path
-        A parquet file, or a folder of them. Ends are whole numbers 0, 1, ..., which become the nodes of that number, or
-        text, the names of the nodes, which are numbered in their order; names.parquet beside the blocks keeps them.
-        Each edge may be listed in one direction or in both.
+        A parquet file, or a folder of them. Ends are node numbers 0, 1, ..., or text, the names of the nodes. Names are
+        sorted, numbered and stored in names.parquet beside the blocks. Each edge may be listed in one direction or in
+        both.
     folder : path
-        A new or empty folder for the blocks; beside it, while they are made, lies twice as much.
+        A new or empty folder for the blocks. While they are made, temporary files beside it take twice their size.
     n_nodes : int, optional
-        Number of nodes, where ends are numbers; by default one more than the largest end, which may then be at most a
-        million and 64 for every byte of the files.
+        Number of nodes, if ends are numbers; by default one more than the largest end. That is then limited to a
+        million plus 64 per byte of the files.
     weight : str or False, optional
         Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
     duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
         What to do with an edge that is listed with different weights; ``"sum"`` without weights counts its rows.
     block_bytes : int
-        Size of a block, about.
+        Approximate size of a block.
     execution : "dask", str or distributed.Client, optional
-        Whose workers read and sort; they must all see both folders.
+        Dask cluster whose workers read and sort; all must see both folders.
 
     Returns
     -------
     BlockGraph
-        The folder, opened. Memory of a process: some 40 bytes per node, its name, and about six times a block.
+        The folder, opened. A process needs about 40 bytes per node, the names, and six times the size of a block.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def write_edge_blocks(
         raise ParameterError(
             f"n_nodes={n_nodes!r} is no number of nodes: expected a whole number of at least 1."
         )
-    # Workers may have been started in another folder.
+    # The working directory of the workers may differ.
     edges, folder = Path(edges).resolve(), Path(folder).resolve()
     check_target(folder)
     files = edge_files(edges)
@@ -143,7 +143,7 @@ def _mapping(client: Any) -> Callable[..., Iterable[Any]]:
     def mapped(function: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
         futures = deque(client.map(function, *arguments, pure=False))
         while futures:
-            # What was taken is forgotten by the workers.
+            # Results are released on the workers once they are taken.
             yield futures.popleft().result()
 
     return mapped
@@ -158,7 +158,7 @@ def _write_numbered(
     block_bytes: int,
     mapped: Callable[..., Iterable[Any]],
 ) -> BlockGraph:
-    """Write blocks of an edge set whose nodes have numbers, or names that are collected."""
+    """Write blocks of an edge set whose nodes are numbered, or whose names are collected."""
     most = n_nodes or FREE_NODES + TIMES * sum(file.stat().st_size for file in files)
     found = mapped(count_file, files, [columns] * len(files), [most] * len(files))
     counts, n_loops = _counted(found, n_nodes)
@@ -222,9 +222,9 @@ def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
 def read_batches(
     file: Path, columns: EdgeColumns
 ) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
-    """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
+    """Yield validated sources, targets and weights of a file, in batches of rows."""
     weight = columns.weight
-    with like_the_first(file):
+    with file_errors(file):
         numbers = _ends if columns.names is None else numbers_of_names(file, columns)
         for first, batch in batches(file, columns.ends if weight is None else [*columns.ends, weight]):
             source, target = (numbers(batch.column(name), name, file, first) for name in columns.ends)
@@ -267,15 +267,15 @@ def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
 
 
 def count_file(file: Path, columns: EdgeColumns, most: int) -> tuple[NDArray[np.int64], int]:
-    """Return the number of rows that name each node, and that of self-loops, which do not count.
+    """Return the number of rows that name each node, self-loops left out, and the number of self-loops.
 
-    Nodes are counted in an array, so a number beyond `most`, far more than the files could name, is an error.
+    The counts are an array over nodes, so a node number of `most` or more raises a GraphError.
     """
     counts, n_loops = np.zeros(0, dtype=np.int64), 0
     for source, target, _ in read_batches(file, columns):
         loops = source == target
         n_loops += int(np.count_nonzero(loops))
-        # A node that only has a self-loop is a node too.
+        # A node with only a self-loop counts as a node.
         size = max(int(source.max(initial=-1)), int(target.max(initial=-1)), counts.size - 1) + 1
         if size > most:
             raise GraphError(f"The edge set names node {size - 1}: expected nodes below n_nodes={most}.")
@@ -297,7 +297,7 @@ def _counted(
 
 
 def _padded_sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sum of two arrays, of which the shorter one counts as if it ended with zeros."""
+    """Return the sum of two arrays, the shorter one padded with zeros."""
     short, long = sorted((one, other), key=len)
     return long + np.pad(short, (0, long.size - short.size))
 
@@ -305,10 +305,10 @@ def _padded_sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.
 def scatter_file(
     file: Path, number: int, *, columns: EdgeColumns, spill: Path, cuts: list[int], kind: np.dtype
 ) -> None:
-    """Append both directions of every edge of a file to its pile for each block."""
-    # A job that is done again, after the loss of a worker, must not find what it left behind.
-    for pile in spill.glob(f"*-{number:05d}"):
-        pile.unlink()
+    """Append both directions of every edge of a file to its temporary file for each block."""
+    # A task that is repeated after the loss of a worker must remove its earlier output.
+    for earlier in spill.glob(f"*-{number:05d}"):
+        earlier.unlink()
     for source, target, weights in read_batches(file, columns):
         keep = source != target
         both = np.empty(2 * int(np.count_nonzero(keep)), dtype=kind)
@@ -335,9 +335,9 @@ def sort_block(
     duplicates: str,
     names: Path | None,
 ) -> dict[str, Any]:
-    """Make a row block of its piles, and return what `BlockWriter.add` wants to know."""
-    piles = sorted(spill.glob(f"{number:05d}-*"))
-    edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(pile, dtype=kind) for pile in piles)])
+    """Write a row block from its temporary files, and return the metadata for `BlockWriter.add`."""
+    files = sorted(spill.glob(f"{number:05d}-*"))
+    edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(file, dtype=kind) for file in files)])
     low, high, n_nodes = cuts[number], cuts[number + 1], cuts[-1]
     edges = edges[np.lexsort((edges["column"], edges["row"]))]
     indptr = np.searchsorted(edges["row"], np.arange(low, high + 1))
@@ -356,6 +356,6 @@ def sort_block(
     merged = merge_repeated(pairs, duplicates, conflict)
     merged.eliminate_zeros()  # edges of weight zero are none
     data = merged.data if merged.dtype.kind == "f" else None
-    # The piles stay until all blocks are made: a scheduler that lost a worker may ask for this one again.
+    # The temporary files stay until all blocks are written: after the loss of a worker the task may be repeated.
     columns = merged.indices.astype(kind["row"], copy=False)
     return save_block(folder, number, RowBlock(low, high, merged.indptr, columns, data))

@@ -1,6 +1,6 @@
-"""Names of the nodes of a partitioned edge set: collected file by file, numbered once, looked up file by file.
+"""Names of the nodes of a partitioned edge set: collection, numbering and lookup, file by file.
 
-The edges are never in memory as a whole; the names of the nodes are, in the compact form of arrow.
+The edges are never in memory as a whole. The names of the nodes are, as an arrow array.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def is_text(kind: Any) -> bool:
 
 
 def has_names(file: Path, columns: EdgeColumns) -> bool:
-    """Return whether the ends of an edge set are names, by the types of its first file."""
+    """Return whether the ends of an edge set are names, by the column types of its first file."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     schema = parquet.read_schema(file)
     return any(is_text(schema.field(name).type) for name in columns.ends)
@@ -42,9 +42,9 @@ def has_names(file: Path, columns: EdgeColumns) -> bool:
 def collect_names(
     files: list[Path], columns: EdgeColumns, path: Path, mapped: Callable[..., Iterable[Any]]
 ) -> int:
-    """Write the names of all nodes in the order of their characters as parquet, and return how many there are.
+    """Write the sorted names of all nodes as parquet, and return their number.
 
-    ``mapped`` is as ``map``; whoever it calls must see the files.
+    ``mapped`` is ``map`` or a parallel version of it, whose processes must see the files.
     """
     import pyarrow
     from pyarrow import parquet
@@ -56,17 +56,17 @@ def collect_names(
 
 
 def names_of_file(file: Path, columns: EdgeColumns) -> Any:
-    """Return the different names in a file."""
-    with like_the_first(file):
+    """Return the distinct names in a file."""
+    with file_errors(file):
         return _distinct(
-            # Asked for by name: a reader returns the columns in the order of the file.
+            # Columns are selected by name, as a reader returns them in the order of the file.
             [_texts(batch.column(name), name, file, first) for name in columns.ends]
             for first, batch in batches(file, columns.ends)
         )
 
 
 def _distinct(parts: Iterable[list[Any]]) -> Any:
-    """Return the different texts in lists of arrays."""
+    """Return the distinct texts in lists of arrays."""
     import pyarrow
 
     known = pyarrow.array([], type=pyarrow.large_string())
@@ -75,13 +75,13 @@ def _distinct(parts: Iterable[list[Any]]) -> Any:
     return known
 
 
-def like_the_first(file: Path) -> AbstractContextManager[None]:
-    """Turn whatever goes wrong with a file of an edge set into one sentence."""
+def file_errors(file: Path) -> AbstractContextManager[None]:
+    """Convert all errors with a file of an edge set to a GraphError that names it."""
     return only_ours(f"{file} cannot be read like the first file of the edge set", GraphError)
 
 
 def batches(file: Path, columns: list[str]) -> Iterator[tuple[int, Any]]:
-    """Yield some columns of a file, some rows at a time, each with the number of its first row."""
+    """Yield some columns of a file in batches of rows, each with the number of its first row."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     first = 0
     for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns):
@@ -97,7 +97,7 @@ def _texts(column: Any, name: str, file: Path, first: int) -> Any:
             f"{file}: column {name!r} holds {column.type}, expected names as text, as other ends of the edge set are."
         )
     texts = column.cast(large_string())
-    # As everywhere an empty text is no name.
+    # An empty text is not a name.
     absent = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(
         zero_copy_only=False
     )
@@ -108,11 +108,11 @@ def _texts(column: Any, name: str, file: Path, first: int) -> Any:
 
 
 def numbers_of_names(file: Path, columns: EdgeColumns) -> Callable[..., NDArray[np.int64]]:
-    """Return a function that gives the numbers of some rows of a column of names of a file."""
+    """Return a function that maps a batch of names of a file to node numbers."""
     from pyarrow import compute
 
     assert columns.names is not None
-    # Looked up once for the names of a file, not for those of every batch: the table of all names is long.
+    # One lookup in the long table of all names per file; batches are looked up among the names of the file.
     own = names_of_file(file, columns)
     places = compute.index_in(own, value_set=read_names(columns.names)).to_numpy(zero_copy_only=False)
     if own and (places.dtype.kind != "i" or np.isnan(places.astype(float)).any()):
@@ -139,7 +139,7 @@ def read_names(path: Path) -> Any:
 
 
 def names_array(path: Path) -> NDArray[Any]:
-    """Return the names of a folder of row blocks, as a graph has them."""
+    """Return the names in a folder of row blocks as an array of text."""
     require("pyarrow.parquet", extra="io", purpose="Reading names in parquet")
     try:
         return text_array(read_names(path).to_pylist())
@@ -150,5 +150,5 @@ def names_array(path: Path) -> NDArray[Any]:
 
 
 def name_of(path: Path | None, node: int) -> Any:
-    """Return what a node is called, for a message."""
+    """Return the name of a node, or its number without names, for a message."""
     return node if path is None else read_names(path)[node].as_py()

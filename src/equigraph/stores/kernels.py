@@ -1,9 +1,8 @@
 """Compiled loops over the rows of a graph: products with panels, and updates of a membership.
 
-Import this module only where the loops are about to run: it loads the compiler. All loops are plain functions on arrays
-that release the interpreter's lock, so that threads, blocks on disk and workers elsewhere use the same ones. Sums are
-added to what their arrays hold, row after row and entry after entry: a row of a product has the same sum, to the bit,
-into however many tiles its entries are cut.
+Import this module only where the loops are about to run: it loads the compiler. All loops are functions of arrays that
+release the GIL, so that threads, blocks on disk and remote workers use the same ones. Sums are accumulated in the order
+of rows and entries: a row of a product is the same, to the bit, whatever the number of tiles.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from equigraph.stores.vectors import (
 
 @cache
 def add_product(width):
-    """Return a loop that adds to ``out`` the product of some rows with ``width`` columns of a panel.
+    """Return a loop that adds to ``out`` the product of a range of rows with ``width`` columns of a panel.
 
     The panel begins at the node ``first_row``, the columns at ``column``. The entries of row i are those from
-    ``starts[i]`` to ``stops[i]``; where ``data`` is None, all weigh ``scale``.
+    ``starts[i]`` to ``stops[i]``; if ``data`` is None, all weights are ``scale``.
     """
 
     @compiled

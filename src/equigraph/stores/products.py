@@ -15,16 +15,16 @@ from equigraph.stores.dask_rows import DaskRows
 from equigraph.stores.rows import StreamedRows
 from equigraph.stores.threads import most_threads
 
-# Fewer stored entries than this do not repay the time to load the compiler; fewer than that, handing them to threads.
+# Least numbers of stored entries for compiled loops, which take time to load, and for threads.
 COMPILE_FROM, _THREADED_FROM = 30_000, 250_000
-# Work of a block of rows in memory, in stored entries; a row counts as a few. Large enough to hide what a call costs.
+# Work of a block of rows in memory, in stored entries; a row counts as a few. Large enough to hide the cost of a call.
 _BLOCK_WORK = 2**18
 # Rows per block when a float32 panel is summed in float64: the block stays in the cache.
 _GRAM_ROWS = 8192
 
 
 class SerialProduct:
-    """Products in this process, by scipy's compiled CSR kernel."""
+    """Products in this process by scipy."""
 
     def __init__(self, adjacency: sparse.csr_array):
         self.adjacency = adjacency
@@ -43,16 +43,16 @@ class SerialProduct:
         return squared_norm(self.adjacency.data)
 
     def scaled(self, factor: float) -> Self:
-        """Return the product with a multiple of A, which shares the pattern."""
+        """Return the product with a multiple of A, which shares its sparsity pattern."""
         data = self.adjacency.data * self.adjacency.dtype.type(factor)
         entries = (data, self.adjacency.indices, self.adjacency.indptr)
         return type(self)(sparse.csr_array(entries, shape=self.adjacency.shape))
 
 
 class StoreProduct:
-    """Products by compiled loops where the rows of a graph are kept: in memory, on disk, on other machines.
+    """Products by compiled loops with the rows of a store: in memory, on disk or on other machines.
 
-    A row is always summed in the same order: the result does not depend on the number of threads or workers.
+    Rows are summed in a fixed order, so the result does not depend on the number of threads or workers.
     """
 
     def __init__(self, store: StreamedRows | DaskRows, squared_norm: float, scale: float = 1.0):
@@ -83,19 +83,19 @@ class StoreProduct:
         return type(self)(self.store, self._squared_norm, self.scale * factor)
 
 
-# What a solver may ask of a graph: its size, its squared norm, and products with panels.
+# Interface of a graph for solvers: its size, its squared norm, and products with panels.
 Product = SerialProduct | StoreProduct
 
 
 def product_of(adjacency: sparse.csr_array) -> Product:
-    """Return the fastest product with a graph of this process."""
+    """Return the fastest kind of product with a graph in memory."""
     return SerialProduct(adjacency) if adjacency.nnz < COMPILE_FROM else memory_product(adjacency)
 
 
 def memory_product(adjacency: sparse.csr_array, n_threads: int | None = None) -> StoreProduct:
-    """Return products by compiled loops with a graph of this process, by default by threads where it is large.
+    """Return products by compiled loops with a graph in memory, by default with threads if it is large.
 
-    Its blocks only depend on the graph, so that sums over blocks do not depend on the number of threads.
+    The blocks depend on the graph only, so sums over blocks do not depend on the number of threads.
     """
     if n_threads is None:
         n_threads = most_threads() if adjacency.nnz >= _THREADED_FROM else 1
@@ -111,8 +111,8 @@ def squared_norm(weights: NDArray) -> float:
 def gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:
     """Return ``left.T @ right`` of two (n, k) panels, summed in double precision.
 
-    The trace form of the loss subtracts numbers of nearly equal size; in single precision nothing
-    would be left of their difference.
+    The trace form of the loss subtracts numbers of nearly equal size, whose difference would be lost in single
+    precision.
     """
     if left.dtype == np.float64:
         return left.T @ right
@@ -124,7 +124,7 @@ def gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:
 
 
 def single_blas_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread: panels are thin, and the order of summation must not depend on the machine."""
+    """Limit BLAS to one thread: panels are thin, and the order of summation must not depend on the machine."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(limits=1, user_api="blas")

@@ -1,8 +1,8 @@
-"""Rows of panels beside the row blocks of a graph, and a store of them in this process.
+"""Rows of dense panels beside the row blocks of a graph, and a store of both in this process.
 
-A store, `StreamedRows` here or `equigraph.stores.dask_rows.DaskRows`, brings functions to rows: they are called with
-the `Rows` of one block and the arguments. What they return comes back in the order of the blocks; sums taken in that
-order do not depend on who computed them.
+A store, `StreamedRows` here or `equigraph.stores.dask_rows.DaskRows`, calls functions with the `Rows` of one block and
+further arguments. Results come back in the order of the blocks; sums in that order do not depend on the number of
+threads or workers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import BlockGraph, MemoryBlocks
 from equigraph.stores.threads import most_threads, run_all
 
-# Columns of a panel that compiled loops work on together.
+# Most columns of a panel that compiled loops process together.
 MOST_COLUMNS = 16
 
 
 class Rows:
-    """Named panels for the rows ``range(low, high)``, or the part of them that belongs to one block."""
+    """Named panels for the rows ``range(low, high)``, or a view of them for the rows of one block."""
 
     def __init__(self, low: int, high: int, whole: Rows | None = None):
         self.low, self.high = low, high
@@ -34,23 +34,23 @@ class Rows:
         self._lock = threading.Lock()
 
     def part(self, low: int, high: int) -> Rows:
-        """Return some of the rows; their panels are those of the whole."""
+        """Return a view of a range of the rows."""
         return Rows(low, high, self)
 
     def get(self, name: str) -> NDArray:
-        """Return these rows of a panel; writing to them changes the panel."""
+        """Return these rows of a panel, as a view."""
         return self._whole.arrays[name][self.low - self._whole.low : self.high - self._whole.low]
 
-    def room(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
-        """Return these rows of a panel to write to; `shape` is that of one row.
+    def allocate(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
+        """Return these rows of a panel as a view to write to; `shape` is that of one row.
 
-        A panel of another shape or type is replaced as a whole.
+        If the panel has another shape or dtype, it is replaced by a new one.
         """
         whole = self._whole
         with whole._lock:
             array = whole.arrays.get(name)
             if array is None or array.shape[1:] != shape or array.dtype != dtype:
-                # Zeros cost nothing until they are touched, and what a block leaves out is then at least defined.
+                # Pages of zeros are allocated lazily, and rows that a block does not write are defined.
                 whole.arrays[name] = np.zeros((whole.high - whole.low, *shape), dtype=dtype)
         return self.get(name)
 
@@ -60,9 +60,9 @@ class Rows:
 
 
 class StreamedRows:
-    """Panels in the memory of this process beside a graph whose blocks stay where they are, in memory or on disk.
+    """Store of panels in this process, for a graph with blocks in memory or on disk.
 
-    At any time the panels and one block for each thread are in memory.
+    Memory holds the panels and one block per thread.
     """
 
     def __init__(self, graph: BlockGraph | MemoryBlocks, *, n_threads: int | None = None):
@@ -81,7 +81,7 @@ class StreamedRows:
         return self.graph.n_entries
 
     def place(self, name: str, panel: NDArray) -> None:
-        """Keep a panel, one row per node, without a copy."""
+        """Store a panel, one row per node, without a copy."""
         self._rows.arrays[name] = panel
 
     def collect(self, name: str) -> NDArray:
@@ -103,7 +103,7 @@ class StreamedRows:
 
         def one(number: int, rows: Rows) -> Any:
             block = self.graph.block(number)
-            out = rows.room(target, panel.shape[1:], panel.dtype)
+            out = rows.allocate(target, panel.shape[1:], panel.dtype)
             out[...] = 0
             add_tile(block.indptr[:-1], block.indptr[1:], block, 0, panel, out)
             return None if then is None else then(rows, *arguments)
@@ -118,20 +118,20 @@ class StreamedRows:
         needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
         first: int = 0,
     ) -> Sequence[NDArray]:
-        """Visit the blocks from number ``first`` on, each with the state that those before have left; return the last.
+        """Visit the blocks in order from number ``first`` on, passing a state along; return the final state.
 
-        ``visit(rows, block, state, *arguments)`` changes the arrays of the state in place. As the order is that of the
-        rows wherever they are kept, so is the result. A block of which ``needed(state, low, high)`` is false is not
+        ``visit(rows, block, state, *arguments)`` changes the arrays of the state in place. The order is that of the
+        rows, so the result is the same in all stores. Blocks for which ``needed(state, low, high)`` is false are not
         read.
         """
         for number, rows in itertools.islice(enumerate(self._parts()), first, None):
             if needed is None or needed(state, rows.low, rows.high):
-                # Read, not mapped: a visit walks along all of it, and mapped pages would count as memory of its own.
+                # Read, not mapped: a visit needs the whole block, and mapped pages would count as memory too.
                 visit(rows, self.graph.block(number, mapped=False), state, *arguments)
         return state
 
     def gather(self, visit: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        """Give what ``visit(rows, block, *arguments)`` returns for every block, in their order."""
+        """Yield the result of ``visit(rows, block, *arguments)`` for every block, in order."""
         for number, rows in enumerate(self._parts()):
             yield visit(rows, self.graph.block(number, mapped=False), *arguments)
 
@@ -140,13 +140,13 @@ class StreamedRows:
     ) -> dict[str, NDArray]:
         """Discard all panels but these and products (source, target) of them.
 
-        Returns the panels where they had to be brought here, which is nowhere.
+        Returns an empty dict: other stores return the panels that they transfer to this process.
         """
         self._rows.keep([*names, *(target for _, target in products)])
         return {}
 
     def without_workers(self) -> StreamedRows:
-        """Return a store of the same graph that needs no other process: itself."""
+        """Return a store of the same graph without workers: itself."""
         return self
 
     def close(self) -> None:
@@ -160,29 +160,29 @@ class StreamedRows:
         return (self._rows.part(low, high) for low, high in itertools.pairwise(self.graph.cuts))
 
 
-def in_order(parts: Sequence[NDArray]) -> NDArray:
-    """Return the sum of the parts, added in their order."""
+def ordered_sum(parts: Sequence[NDArray]) -> NDArray:
+    """Return the sum of arrays in double precision, added in the given order."""
     return sum(parts[1:], np.array(parts[0], dtype=np.float64))
 
 
 def add_tile(
     starts: NDArray, stops: NDArray, block: RowBlock, first_column: int, panel: NDArray, out: NDArray
 ) -> None:
-    """Add the product of a tile, some entries of each row of a block, with the rows of a panel that it needs."""
+    """Add the product of a tile, a range of columns of a block, with the matching rows of a panel."""
     from equigraph.stores.kernels import add_product
 
     data = None if block.data is None else _read_only(block.data)
     tile = *map(_read_only, (starts, stops, block.indices)), data, out.dtype.type(block.value)
     column = 0
     while column < panel.shape[1]:
-        # Powers of two fill whole registers, and few numbers of columns mean few loops to compile.
+        # Powers of two fill vector registers, and few widths mean few loops to compile.
         width = 1 << (min(MOST_COLUMNS, panel.shape[1] - column).bit_length() - 1)
         add_product(width)(*tile, first_column, _read_only(panel), column, out)
         column += width
 
 
 def _read_only(array: NDArray) -> NDArray:
-    """Return a plain view that cannot be written to: mapped, received and own arrays then share one compiled loop."""
+    """Return a read-only view, so that mapped, received and own arrays share one compiled loop."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view

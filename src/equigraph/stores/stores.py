@@ -1,4 +1,4 @@
-"""Where the rows of a graph are kept: in this process, in blocks on disk, or on the workers of a Dask cluster."""
+"""Choice of the store for the rows of a graph: in this process, on disk, or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equigraph.stores.blocks import BlockGraph
 from equigraph.stores.dask_rows import DaskRows, dask_client
 from equigraph.stores.rows import StreamedRows
 
-# A graph in row blocks, with panels that have one row per node, wherever both live.
+# Store of a graph in row blocks, and of panels with one row per node.
 RowStore = StreamedRows | DaskRows
 
 
@@ -39,12 +39,12 @@ def is_out_of_core(graph: Graph | BlockGraph, execution: Any) -> bool:
 
 
 def n_entries_of(graph: Graph | BlockGraph) -> int:
-    """Return the number of stored entries of a graph, wherever it is."""
+    """Return the number of stored entries of a graph, in memory or on disk."""
     return int(graph.n_entries if isinstance(graph, BlockGraph) else graph.adjacency.nnz)
 
 
 def check_scheduler(execution: Any) -> None:
-    """Raise ParameterError if no scheduler answers at an address, also where a graph is too small to need one."""
+    """Raise a ParameterError if no scheduler answers at an address, even if the graph is too small to need one."""
     if isinstance(execution, str) and execution != "dask":
         with dask_client(execution):
             pass

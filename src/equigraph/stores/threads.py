@@ -1,4 +1,4 @@
-"""One pool of threads for all compiled loops of this process."""
+"""Shared thread pool for all compiled loops of this process."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _here = threading.local()
 
 
 def available_cores() -> int:
-    """Return the number of cores this process may use; a container may give fewer than the machine has."""
+    """Return the number of cores available to this process, which a container may limit."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def most_threads() -> int:
-    """Return the number of threads that loops use where it pays."""
+    """Return the number of threads for large loops."""
     return min(available_cores(), _MOST_THREADS)
 
 
@@ -32,15 +32,15 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    # The threads of a pool do not follow into a forked process.
+    # A forked process has no threads of the pool, so it makes a new one.
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def run_all(tasks: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
-    """Call functions that take no argument by several threads; return what they return.
+    """Call functions without arguments in several threads, and return their results.
 
-    All are done, or have failed, when it returns; the first failure is raised. Within a task there are no further
-    threads, which could wait for each other.
+    All calls have ended on return; the first exception is raised. Nested calls run in the same thread, to avoid a
+    deadlock.
     """
     if n_threads < 2 or len(tasks) < 2 or getattr(_here, "is_task", False):
         return [task() for task in tasks]

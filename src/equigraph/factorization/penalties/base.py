@@ -1,4 +1,4 @@
-"""The contract of a penalty, weighted sums of penalties, and the penalty of any sparse graph over the nodes."""
+"""Base class of penalties, weighted sums of penalties, and the Laplacian penalty of a similarity graph."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.sparse_arrays import check_sparse
 
-_ROUNDS = 20  # of looking for a bound on the curvature
+_ROUNDS = 20  # iterations for a bound on the curvature
 
-# Tables of more groups than this would cost more than the arrays with a row per node that they replace.
+# Most groups for tables; larger ones would cost more than the (n, k) arrays that they replace.
 MOST_GROUPS = 1024
 
 
 class PenaltyTerms(NamedTuple):
-    """The products of one membership that a solver needs together."""
+    """Both products and the value of a penalty for one membership."""
 
     positive: NDArray
     negative: NDArray
@@ -28,11 +28,11 @@ class PenaltyTerms(NamedTuple):
 
 
 class GroupForm(NamedTuple):
-    r"""A penalty that treats all nodes of a group alike, as small tables.
+    r"""Small tables of a penalty that treats all nodes of a group alike.
 
     With the (m, k) group sums S of H, row i of :math:`L^\pm H` is row :math:`g_i` of ``positive @ S`` (or ``negative
     @ S``), plus ``own`` of the group times row i of H in the positive product. A solver then needs no (n, k) array of
-    the penalty, and only group sums have to travel out of core.
+    the penalty, and out of core only group sums are transferred.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class GroupForm(NamedTuple):
     positive, negative : ndarray of shape (m, m)
         Tables on the group sums.
     own : ndarray of shape (m,)
-        Coefficient of a node's own row in the positive product; at most 0. What rounding makes negative is 0.
+        Coefficient of a node's own row in the positive product, at most 0; negative rounding errors are clipped to 0.
     """
 
     codes: NDArray[np.intp]
@@ -57,10 +57,9 @@ class GroupForm(NamedTuple):
 class Penalty(ABC):
     r"""A quadratic penalty :math:`R(H) = \mathrm{Tr}(H^\top L H)` with :math:`L = L^+ - L^-`.
 
-    A subclass gives the two nonnegative products :math:`L^+ H` (what pushes entries down) and
-    :math:`L^- H` (what pulls them up). Value and gradient follow when L is symmetric; a subclass whose L
-    is not, or that knows a cheaper way, overrides them. Multiply with a number and add up to combine:
-    ``3 * Contrastive(groups) + 0.1 * GraphPenalty(similarity)``.
+    A subclass implements the two nonnegative products :math:`L^+ H`, which decreases entries, and :math:`L^- H`, which
+    increases them. Value and gradient follow if L is symmetric; otherwise, or for a cheaper computation, override them.
+    Penalties are combined by weights and sums: ``3 * Contrastive(groups) + 0.1 * GraphPenalty(similarity)``.
 
     Examples
     --------
@@ -96,22 +95,22 @@ class Penalty(ABC):
         return self.terms(H).value
 
     def gradient(self, H: NDArray) -> NDArray:
-        """Return the gradient of R at H; here for a symmetric L."""
+        """Return the gradient of R at H; by default for a symmetric L."""
         return 2 * (self.positive(H) - self.negative(H))
 
     def curvature(self) -> float:
         r"""Return c with :math:`R(H+E) \le R(H) + \langle \nabla R(H), E\rangle + c \|E\|^2`.
 
-        Infinity, the default, means unknown: solvers that need a bound refuse such a penalty.
+        Infinity, the default, means unknown; solvers that need a bound reject such a penalty.
         """
         return float("inf")
 
     def group_form(self) -> GroupForm | None:
-        """Return the penalty as tables on group sums, or None where it is no such penalty."""
+        """Return the penalty as tables on group sums, or None if it is not of this form."""
         return None
 
     def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value together; override it where they share work."""
+        """Return both products and the value; override it if they share work."""
         positive, negative = self.positive(H), self.negative(H)
         up = np.einsum("ij,ij->", H, positive, dtype=np.float64)
         down = np.einsum("ij,ij->", H, negative, dtype=np.float64)
@@ -168,11 +167,11 @@ class WeightedSum(Penalty):
         return self._sum(H, [penalty.gradient(H) for _, penalty in self.weighted])
 
     def curvature(self) -> float:
-        """Return the weighted sum of the curvature bounds, a bound of the sum."""
+        """Return the weighted sum of the curvature bounds, which bounds the curvature of the sum."""
         return float(sum(weight * penalty.curvature() for weight, penalty in self.weighted))
 
     def group_form(self) -> GroupForm | None:
-        """Return the weighted sum of the tables, where all terms have them; of several attributes, on joint groups."""
+        """Return the weighted sum of the tables, on joint groups; None unless all terms have tables."""
         found = [form_of(penalty) for _, penalty in self.weighted]
         forms = [form for form in found if form is not None]
         if not forms or len(forms) < len(found):
@@ -189,7 +188,7 @@ class WeightedSum(Penalty):
         return GroupForm(codes, positive, negative, own)
 
     def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value, each term asked once."""
+        """Return both products and the value, with one call per term."""
         parts = [penalty.terms(H) for _, penalty in self.weighted]
         value = sum(w * part.value for (w, _), part in zip(self.weighted, parts, strict=True))
         positive = self._sum(H, [part.positive for part in parts])
@@ -209,18 +208,18 @@ class WeightedSum(Penalty):
 
 
 class GraphPenalty(Penalty):
-    r"""Laplacian smoothing over a similarity graph S of one's own.
+    r"""Laplacian smoothing over a custom similarity graph S.
 
     .. math:: R(H) = \mathrm{Tr}(H^\top (D - S) H) = \tfrac12 \sum_{ij} S_{ij} \|h_i - h_j\|^2,
 
     where D is the diagonal matrix of the row sums of S.
 
-    Pairs with a positive weight are drawn together, pairs with a negative weight are pushed apart.
+    Positive weights attract pairs of nodes, negative weights repel them.
 
     Parameters
     ----------
     similarity : sparse or dense array of shape (n_nodes, n_nodes)
-        Symmetric weights, in any scipy format. The diagonal plays no part.
+        Symmetric weights, in any scipy format. The diagonal has no effect.
 
     Examples
     --------
@@ -263,13 +262,13 @@ class GraphPenalty(Penalty):
 
 
 def form_of(penalty: Any) -> GroupForm | None:
-    """Return the tables of a penalty; one of the user's own need not know of them."""
+    """Return the tables of a penalty; None for a custom penalty without ``group_form``."""
     make = getattr(penalty, "group_form", None)
     return None if make is None else make()
 
 
 def _joint(forms: list[GroupForm]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the joint group of each node, and the group of each joint one in every form."""
+    """Return the joint group of each node, and the group of each joint group in every form."""
     codes = forms[0].codes
     if all(np.array_equal(form.codes, codes) for form in forms[1:]):
         return codes, np.column_stack([np.arange(forms[0].own.size)] * len(forms))
@@ -278,16 +277,16 @@ def _joint(forms: list[GroupForm]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def curvature_bound(penalty: Penalty, n_nodes: int, n_clusters: int) -> float:
-    """Return `Penalty.curvature`, or a bound that is found by trial where a penalty does not know its own.
+    """Return `Penalty.curvature` if it is finite, otherwise a numerical bound.
 
-    For a symmetric L it is at most the largest eigenvalue of L+ plus that of L-, both nonnegative matrices, and such an
-    eigenvalue is at most the largest ratio of an entry of L x to that of x, whatever the positive x (Collatz and
-    Wielandt). A penalty that overrides ``gradient`` has no symmetric L; infinity then says that there is no bound.
+    For a symmetric L the curvature is at most the largest eigenvalue of L+ plus that of L-. For a nonnegative matrix
+    such an eigenvalue is at most the largest ratio of an entry of L x to that of x, for any positive x (Collatz and
+    Wielandt). The L of a penalty that overrides ``gradient`` is not symmetric; the bound is then infinite.
 
     Parameters
     ----------
     penalty : Penalty
-        The penalty; of a sum each term is asked.
+        The penalty; the bound of a sum is that of its terms.
     n_nodes, n_clusters : int
         Shape of a membership.
 
@@ -314,24 +313,24 @@ def curvature_bound(penalty: Penalty, n_nodes: int, n_clusters: int) -> float:
 
 
 def _largest_ratio(product: Callable[[NDArray], NDArray], shape: tuple[int, int]) -> float:
-    """Return a bound on the largest eigenvalue of a nonnegative matrix, the better the more rounds."""
+    """Return a bound on the largest eigenvalue of a nonnegative matrix, by power iteration."""
     x, best = np.ones(shape), float("inf")
     for _ in range(_ROUNDS):
         image = np.asarray(product(x), dtype=np.float64)
         best = min(best, float((image / x).max()))
         if best == 0:
             break
-        x = image / image.max() + 1e-3  # whatever is positive will do
+        x = image / image.max() + 1e-3  # any positive vector gives a bound
     return best
 
 
 def check_penalty(penalty: Any, H: NDArray) -> None:
-    """Check once, on a real membership, that an object keeps the contract of a penalty.
+    """Check, on an actual membership, that an object implements the interface of a penalty.
 
     Raises
     ------
     ParameterError
-        Naming the class and the method that is missing or returns what a solver cannot use.
+        If a method is missing or returns invalid values; the message names class and method.
     """
     name = type(penalty).__name__
     for method in ("positive", "negative", "gradient", "value", "curvature", "terms"):

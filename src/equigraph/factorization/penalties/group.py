@@ -1,4 +1,4 @@
-r"""Penalties made of groups: every product is a function of the group sums of H, in O(n k)."""
+r"""Penalties on groups: all products are functions of the group sums of H, in O(n k)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -
 
 
 class _GroupPenalty(Penalty):
-    """A penalty whose products only depend on the group of a node (and on the node's own row).
+    """Base class of penalties whose products depend on the group of a node (and on the node's own row) only.
 
-    A subclass says what each product is on the group sums of H; ``own`` is that of `GroupForm`.
+    A subclass implements each product on the group sums of H; ``own`` is that of `GroupForm`.
     """
 
     def __init__(self, sensitive_features: ArrayLike | Groups):
@@ -47,17 +47,17 @@ class _GroupPenalty(Penalty):
                 f"{count(groups.n_nodes, 'node')}: fairness between groups needs at least two groups."
             )
         self.groups = groups
-        # As a sparse product the sums over groups cost one pass over H.
+        # A sparse product computes the group sums in one pass over H.
         self._collect = indicator(groups.codes, groups.n_groups).T.tocsr()
         self._sizes = groups.sizes.astype(np.float64)[:, None]
         self._own = np.zeros(groups.n_groups)
 
     def positive(self, H: NDArray) -> NDArray:
-        """Return the product that pushes H down."""
+        """Return the product that decreases H."""
         return self.terms(H).positive
 
     def negative(self, H: NDArray) -> NDArray:
-        """Return the product that pulls H up."""
+        """Return the product that increases H."""
         return self.terms(H).negative
 
     def terms(self, H: NDArray) -> PenaltyTerms:
@@ -66,7 +66,7 @@ class _GroupPenalty(Penalty):
         up, down = self._up(sums), self._down(sums)
         positive, value = self._spread(up, H), float(np.sum(sums * (up - down)))
         if self._own.any():
-            # Group sums less one's own row can round to just below zero.
+            # Rounding of group sums less a node's own row may give tiny negative values.
             positive = np.maximum(positive + self._spread(self._own[:, None], H) * H, 0)
             value += float(self._own @ (self._collect @ np.einsum("ij,ij->i", H, H, dtype=np.float64)))
         return PenaltyTerms(positive, self._spread(down, H), value)
@@ -87,7 +87,7 @@ class _GroupPenalty(Penalty):
         """Return the negative product of each group."""
 
     def _spread(self, table: NDArray, H: NDArray) -> NDArray:
-        """Give each node the row of its group."""
+        """Return the row of its group for each node."""
         return np.take(table.astype(H.dtype, copy=False), self.groups.codes, axis=0)
 
 
