@@ -176,15 +176,15 @@ def test_dependent_and_zero_columns_do_not_matter():
 
 def test_other_solver_is_tried_when_one_fails(monkeypatch):
     path = sparse.csr_array(np.eye(200, k=1) + np.eye(200, k=-1))
-    monkeypatch.setattr(solvers, "_TRIES", ((1, 2),))  # two restarts: enough after a factorisation only
+    monkeypatch.setattr(solvers, "_ATTEMPTS", ((1, 2),))  # two restarts: enough after a factorisation only
     values, _ = constrained_embedding(path, None, 3, normalized=True, method="iterate")
     np.testing.assert_allclose(values, oracle(path, None, 3, True)[0][:3], atol=1e-10)
 
 
 def test_no_solver_left_is_an_error(monkeypatch):
     path = sparse.csr_array(np.eye(200, k=1) + np.eye(200, k=-1))
-    monkeypatch.setattr(solvers, "_TRIES", ((1, 2),))
-    monkeypatch.setattr(solvers, "_ways", lambda laplacian, method: ("iterate",))
+    monkeypatch.setattr(solvers, "_ATTEMPTS", ((1, 2),))
+    monkeypatch.setattr(solvers, "_methods", lambda laplacian, method: ("iterate",))
     with pytest.raises(InfeasibleError, match="did not converge"):
         constrained_embedding(path, None, 3, normalized=True)
 

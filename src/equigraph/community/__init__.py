@@ -1,4 +1,4 @@
-"""Methods that work on labels: our search, a fair Louvain, adapters of Leiden and Louvain, and random labels."""
+"""Methods that optimise labels directly: `FairPartition`, a fair Louvain, adapters, and random labels."""
 
 from equigraph.community.adapters import Leiden, Louvain
 from equigraph.community.louvain import FairLouvain

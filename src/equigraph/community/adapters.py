@@ -1,6 +1,6 @@
-"""Leiden and Louvain of other libraries, as references without fairness.
+"""Adapters of Leiden and Louvain from other libraries, as references without fairness.
 
-igraph and leidenalg are under the GPL: they are called when they are installed, and never needed by the rest.
+igraph and leidenalg are under the GPL: they are optional, and only called if they are installed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from equigraph.exceptions import require
 
 
 class _Adapter(GraphClusterer):
-    """A modularity method of another library, then exactly k clusters where a number is asked for."""
+    """Base class: a modularity method of another library, then exactly k clusters if ``n_clusters`` is given."""
 
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
-        "n_clusters": Integer(low=2, optional=True, help="Number of clusters; by default what comes out."),
+        "n_clusters": Integer(
+            low=2, optional=True, help="Number of clusters; by default that found by the method."
+        ),
         "resolution": Real(low=0, help="Weight of the null model in Q."),
     }
 
@@ -50,25 +52,25 @@ class _Adapter(GraphClusterer):
 
 
 class Leiden(_Adapter):
-    r"""Leiden on modularity, by igraph, leidenalg or networkit; groups are not looked at.
+    r"""Leiden on modularity, by igraph, leidenalg or networkit; groups are ignored.
 
     .. math:: \max_{\text{labels}} \; Q
 
-    A reference for the price of fairness: Q of a fair method is compared with what this finds.
+    A reference for the price of fairness: the Q of this method is compared with that of a fair one.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters. By default as many as come out; a number is met exactly by splitting or merging
-        afterwards, which is ours, not the library's: see `exactly_k`.
+        Number of clusters. By default that found by the library; a given number is reached exactly by splitting or
+        merging clusters afterwards, which is not part of the library: see `exactly_k`.
     backend : {"igraph", "networkit", "leidenalg"}, default="igraph"
-        The library that does the work; all three are in the extra ``peers``.
+        The library to call; all three are in the extra ``peers``.
     resolution : float, default=1.0
         Weight of the null model in Q.
     n_iterations : int, default=2
         Rounds over all levels; -1 repeats until nothing improves (networkit: at most 100).
     random_state : int, Generator, RandomState or None
-        Seed handed to the library.
+        Seed passed to the library.
 
     Attributes
     ----------
@@ -79,9 +81,9 @@ class Leiden(_Adapter):
 
     Notes
     -----
-    igraph draws from a generator that is set for the whole process; during the call it is a private one, and
-    Python's ``random``, its default, afterwards. networkit runs on one thread during the call, or the seed
-    would not fix the result; its own seed stays as set here.
+    The random generator of igraph is global: during the call it is a private one, afterwards Python's ``random``, the
+    default. networkit runs on one thread during the call, since results would otherwise not be reproducible; its own
+    seed stays as set here.
 
     References
     ----------
@@ -98,7 +100,7 @@ class Leiden(_Adapter):
 
     _parameters: ClassVar[dict[str, Constraint]] = {
         **_Adapter._parameters,
-        "backend": Choice(values=("igraph", "networkit", "leidenalg"), help="Library that does the work."),
+        "backend": Choice(values=("igraph", "networkit", "leidenalg"), help="Library to call."),
         "n_iterations": AnyOf(
             options=(Integer(low=1), Choice(values=(-1,))),
             help="Rounds over all levels; -1 until nothing improves.",
@@ -137,21 +139,21 @@ class Leiden(_Adapter):
 
 
 class Louvain(_Adapter):
-    r"""Louvain on modularity, by networkit or igraph; groups are not looked at.
+    r"""Louvain on modularity, by networkit or igraph; groups are ignored.
 
     .. math:: \max_{\text{labels}} \; Q
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters. By default as many as come out; a number is met exactly by splitting or merging
-        afterwards, which is ours, not the library's: see `exactly_k`.
+        Number of clusters. By default that found by the library; a given number is reached exactly by splitting or
+        merging clusters afterwards, which is not part of the library: see `exactly_k`.
     backend : {"networkit", "igraph"}, default="networkit"
-        The library that does the work; both are in the extra ``peers``. networkit's has a refinement.
+        The library to call; both are in the extra ``peers``. That of networkit has a refinement step.
     resolution : float, default=1.0
         Weight of the null model in Q.
     random_state : int, Generator, RandomState or None
-        Seed handed to the library.
+        Seed passed to the library.
 
     Attributes
     ----------
@@ -162,7 +164,7 @@ class Louvain(_Adapter):
 
     Notes
     -----
-    What `Leiden` says about the generators of the libraries holds here too.
+    The notes of `Leiden` on random generators apply here too.
 
     References
     ----------
@@ -179,7 +181,7 @@ class Louvain(_Adapter):
 
     _parameters: ClassVar[dict[str, Constraint]] = {
         **_Adapter._parameters,
-        "backend": Choice(values=("networkit", "igraph"), help="Library that does the work."),
+        "backend": Choice(values=("networkit", "igraph"), help="Library to call."),
     }
 
     def __init__(
@@ -207,7 +209,7 @@ class Louvain(_Adapter):
 
 @contextmanager
 def _igraph(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, list[float]]]:
-    """Give an igraph graph with the same node order and the weights of its edges, while igraph draws from a seed."""
+    """Yield an igraph graph with the same node order and its edge weights, while igraph uses a seeded generator."""
     igraph = require("igraph", extra="peers", purpose="This backend")
     upper = sparse.triu(adjacency, k=1).tocoo()
     graph = igraph.Graph(n=adjacency.shape[0], edges=np.column_stack(upper.coords).tolist(), directed=False)
@@ -219,9 +221,9 @@ def _igraph(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, list[
 
 
 def _networkit(adjacency: sparse.csr_array, seed: int, method: str, **options: Any) -> NDArray:
-    """Return the labels of a method of networkit, on one thread; the number of threads is put back."""
+    """Return the labels of a method of networkit on one thread; the number of threads is restored."""
     networkit = require("networkit", extra="peers", purpose="This backend")
-    # One triangle, or every edge would be there twice; 64-bit ids, or the constructor crashes.
+    # One triangle, since every edge is given once; 64-bit ids, since the constructor crashes with others.
     upper = sparse.triu(adjacency, k=1).tocoo()
     ends = tuple(np.ascontiguousarray(ids, dtype=np.uint64) for ids in upper.coords)
     weights = np.ascontiguousarray(upper.data, dtype=np.float64)

@@ -18,12 +18,12 @@ from equigraph.search.arrays import Level
 from equigraph.search.level import compact, first_level
 from equigraph.search.objective import Objective, make_objective
 
-# Where the dial rests on its way up.
+# Increasing values of the dial.
 _DIAL = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
 
 
 class FairLouvain(GraphClusterer):
-    r"""Louvain on modularity and fairness at once, with or without a given number of clusters.
+    r"""Louvain on a weighted sum of modularity and fairness, with or without a given number of clusters.
 
     .. math:: \max_{\text{labels}} \; (1 - f)\, Q + f\, N
 
@@ -35,22 +35,22 @@ class FairLouvain(GraphClusterer):
     * "mouflon": :math:`\sum_l \frac{|C_l|}{n} (h - 1) \min_s \frac{T_{ls}}{|C_l| - T_{ls}}` for h groups with
       counts T, 1 when all groups are equally many in every cluster.
 
-    A sum of scores weighted by size is what the Fair-mod and MOUFLON methods climb; here the gain of a move
-    is exact, in O(h), at every level, since a set of nodes carries its group counts.
+    The Fair-mod and MOUFLON methods maximise a sum of scores weighted by size. Here the gain of a move is exact, in
+    O(h), at every level, since a set of nodes carries its group counts.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters k. By default as many as come out; a number is met exactly: clusters are split or
-        merged (see `exactly_k`) and none is emptied.
+        Number of clusters k. By default it is found by the method; a given number is reached exactly: clusters are
+        split or merged (see `exactly_k`), and none is emptied.
     fairness : float, default=0.5
         The dial f in [0, 1]. 0 is modularity alone; 1 is lexicographic, the notion first, then Q.
     notion : {"normalized", "balance", "mouflon"}, default="normalized"
-        What fairness means.
+        The fairness notion N.
     resolution : float, default=1.0
-        Weight of the null model in Q; more gives smaller clusters.
+        Weight of the null model in Q; larger values give smaller clusters.
     max_passes : int, default=100
-        Most visits of a round of moves, in multiples of the number of nodes; seldom reached.
+        Largest number of visits in a round of moves, in multiples of the number of nodes; rarely reached.
     random_state : int, Generator, RandomState or None
         Seed of the order in which nodes are visited.
 
@@ -63,23 +63,22 @@ class FairLouvain(GraphClusterer):
     objective_ : float
         :math:`(1 - f) Q + f N` of the labels.
     n_iter_ : int
-        Rounds from the nodes up to the largest sets, over all starts.
+        Number of rounds from the nodes up to the largest sets, over all starts.
 
     Notes
     -----
-    Methods of this kind freeze at tiny mixed clusters when f is large: a pair of two groups is perfectly
-    fair, and every next node makes it worse. Three things are done about it here: the search also starts
-    from the clusters of highest modularity, with the dial raised step by step; clusters are merged greedily
-    past the point where the objective falls, and the best moment is kept; and with at most 64 clusters a
-    node may join one that it has no edge to. The start with the best end wins.
+    Methods of this kind get stuck at tiny mixed clusters if f is large: a pair of two groups is perfectly fair, and
+    every further node makes it worse. There are three countermeasures. The search also starts from the clusters of
+    highest modularity, with the dial raised step by step. Clusters are merged greedily even while the objective falls,
+    and the best labels are kept. With at most 64 clusters a node may join one that it has no edge to. The best result
+    of all starts is returned.
 
-    Two flaws of the objective itself remain. With f near 1 and no ``n_clusters``, one single cluster is
-    perfectly fair by "normalized", and with ``n_clusters`` one large cluster beside tiny ones is nearly so.
-    And "balance" and "mouflon" rate clusters of equally many nodes per group higher than clusters that
-    mirror the population.
+    Two flaws of the objective itself remain. With f near 1 and no ``n_clusters``, a single cluster is perfectly fair by
+    "normalized", and with ``n_clusters`` one large cluster beside tiny ones is nearly so. "balance" and "mouflon" rate
+    clusters with equally many nodes of each group higher than clusters that mirror the population.
 
-    At the end, for f < 1, no move of a single node to the cluster of a neighbour raises the objective.
-    Without ``n_clusters`` a node that has no edges may stay alone.
+    In the result, for f < 1, no move of a single node to the cluster of a neighbour raises the objective. Without
+    ``n_clusters`` a node without edges may stay alone.
 
     References
     ----------
@@ -119,11 +118,15 @@ class FairLouvain(GraphClusterer):
     _warns_of_small: ClassVar[bool] = True
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
-        "n_clusters": Integer(low=2, optional=True, help="Number of clusters; by default what comes out."),
+        "n_clusters": Integer(
+            low=2, optional=True, help="Number of clusters; by default that found by the method."
+        ),
         "fairness": Real(low=0, high=1, help="The dial: 0 is modularity alone, 1 puts the notion first."),
         "notion": NOTION,
         "resolution": Real(low=0, help="Weight of the null model in Q."),
-        "max_passes": Integer(low=1, help="Most visits of a round of moves, in multiples of the nodes."),
+        "max_passes": Integer(
+            low=1, help="Largest number of visits in a round of moves, in multiples of the nodes."
+        ),
     }
 
     def __init__(
@@ -155,7 +158,7 @@ class FairLouvain(GraphClusterer):
 
 
 class LouvainLabels(NamedTuple):
-    """Labels, their objective and parts of it, and the rounds it took."""
+    """Labels with their objective value, its parts, and the number of rounds."""
 
     labels: NDArray[np.int32]
     objective: float
@@ -188,14 +191,14 @@ def fair_louvain(
         if n_clusters is not None:
             found.append(search.settle(search.raise_dial(alone, n_clusters)))
     best = max(found, key=lambda one: (round(one.objective, 12), one.modularity))
-    # Only the winner is worth the last rounds, which bring little and cost as much as the first ones.
+    # The last rounds cost as much as the first ones for a small gain, so only the best labels get them.
     search.tol, search.exact = 1e-4, True
     return search.found(search.climb(best.labels, objective, keep=n_clusters is not None))
 
 
 @dataclass
 class _Climber:
-    """One problem, and the ways to climb it."""
+    """Local search on one problem."""
 
     level: Level
     objective: Objective
@@ -209,7 +212,7 @@ class _Climber:
     def climb(
         self, labels: NDArray[np.int32], objective: Objective, keep: bool = False, max_cycles: int = 20
     ) -> NDArray[np.int32]:
-        """Raise an objective by moves on all levels."""
+        """Return labels after multilevel moves that raise an objective."""
         from equigraph.search.moves import climb
 
         options = {"fixed": keep, "max_cycles": max_cycles, **self._limits()}
@@ -218,7 +221,7 @@ class _Climber:
         return labels
 
     def fix(self, labels: NDArray[np.int32], n_clusters: int, objective: Objective) -> NDArray[np.int32]:
-        """Make exactly n_clusters of the labels."""
+        """Return labels with exactly n_clusters clusters."""
         from equigraph.search.merge import fix_clusters
 
         return fix_clusters(self.level, labels, n_clusters, objective, self.rng, **self._limits())
@@ -227,7 +230,7 @@ class _Climber:
         return {"max_passes": self.max_passes, "tol": self.tol, "exact": self.exact}
 
     def raise_dial(self, labels: NDArray[np.int32], n_clusters: int | None = None) -> NDArray[np.int32]:
-        """Raise modularity alone, then the objective at an ever higher dial, so that steps stay small."""
+        """Maximise modularity alone, then the objective at increasing values of the dial."""
         cohesive = replace(self.objective, fairness=0.0)
         labels = self.climb(labels, cohesive)
         if n_clusters is not None:
@@ -239,7 +242,7 @@ class _Climber:
         return labels
 
     def settle(self, labels: NDArray[np.int32]) -> LouvainLabels:
-        """Improve labels to a local optimum, with the number of clusters that is asked for."""
+        """Return locally optimal labels, with the requested number of clusters if there is one."""
         if self.n_clusters is not None:
             if int(labels.max()) + 1 != self.n_clusters:
                 labels = self.climb(labels, self.objective)

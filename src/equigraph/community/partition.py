@@ -1,4 +1,4 @@
-"""FairPartition: the search on labels, as an estimator."""
+"""FairPartition, the estimator of the search on labels."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ from equigraph.spectral.soft import soft_fair_labels
 from equigraph.stores.blocks import BlockGraph
 from equigraph.stores.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
 
-# Mean degree and number of nodes from which on a graph is dense, and the strength of fairness in its spectral start:
-# found on the block model of the paper, whose fair clusters no local move leads to.
+# Least mean degree and number of nodes for a spectral start, and its strength of fairness: tuned on the block model of
+# the paper, whose fair clusters are not found by local moves.
 _DENSE, _LEAST_DENSE, _STRENGTH = 40, 500, 1.0
-# What an evenness of 1 in place of 0 is worth in modularity. Whole nodes leave the normalised balance several counts to
-# choose from: 12 of a group in four clusters are then 3-3-3-3 rather than 4-4-2-2, unless that costs more than this
-# times the evenness gained (.17 there).
+# Weight of evenness in units of modularity. By rounding to whole nodes several counts have the same normalised balance:
+# with this weight 12 nodes of a group in four clusters are 3-3-3-3 rather than 4-4-2-2, unless that costs more than the
+# weight times the gain of evenness (.17 there).
 _EVEN = 0.02
 
 NOTION = AnyOf(
     options=(Choice(values=tuple(NOTIONS)), Instance(methods=("score", "value"))),
-    help="Which fairness the dial moves.",
+    help="The fairness notion.",
 )
 
 
@@ -63,56 +63,56 @@ SIZE_BOUNDS = AnyOf(
     help="Least and most nodes of a cluster, as a pair; by default at least a third of the mean.",
 )
 ATTRIBUTE_WEIGHTS = Instance(
-    methods=("items",), optional=True, help="How much each of several attributes counts, by name."
+    methods=("items",), optional=True, help="Weight of each of several attributes, by name."
 )
 
 
 class FairPartition(GraphClusterer):
-    r"""The most cohesive and fair division of a graph, found by a search on labels.
+    r"""Most cohesive and fair division of a graph, by a search on labels.
 
     .. math:: \max_{\text{labels}} \; (1 - f)\, Q + f\, N
 
     with modularity Q, a fairness notion N, and exactly k clusters; or, with ``at_least``, the largest Q among labels
     whose N is at least that. Q and N lie in [0, 1] whatever the size of the graph and the unit of its weights, so the
-    same dial means the same on thirty nodes and on a million.
+    dial has the same meaning on thirty nodes and on a million.
 
-    Divisions that are cohesive alone are raised along the dial, by moves of single nodes and of parts of clusters on
-    all levels of the graph, and annealed at the value asked for. Two divisions laid over each other give a small graph
-    of parts on which the search is cheap; what it finds goes on on the nodes. All that is found goes into one pool, and
-    the best of it is returned. From 100,000 nodes or two million stored entries on, the same steps are done on some
-    thousand parts of the graph first.
+    The search starts from cohesive divisions. The dial is raised step by step, with moves of single nodes and of parts
+    of clusters on all levels of the graph, and simulated annealing follows at the requested value. Divisions are
+    recombined by their overlay, a small graph of parts on which the search is cheap; the result is refined on the
+    nodes. All labels found go into one pool, and the best of it are returned. From 100,000 nodes or two million stored
+    entries on, the same steps are done on some thousand parts of the graph first.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters k; all of them have a node. None lets the number come out.
+        Number of clusters k, none of them empty. With None the search determines it.
     fairness : float, default=0.5
-        The dial f in [0, 1]. At 1 the notion comes first, up to .01, and Q decides among what is left.
+        The dial f in [0, 1]. At 1 the order is lexicographic: the notion, with a tolerance of .01, then Q.
     at_least : float, optional
-        The fairness asked for, in place of a weight: the most cohesive labels found whose N is at least this. Where
-        none is found, the fairest, and a warning that says how fair they are.
+        Bound on fairness, in place of a weight: return the most cohesive labels found whose N is at least this. If none
+        are found, return the fairest, with a warning that gives their N.
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         N: normalised balance (NB, 1 = every cluster mirrors the population as far as whole nodes allow), the paper's
         average balance (B, which tiny clusters can game), the proportional balance of MOUFLON, one minus the index of
-        dissimilarity, or a notion of one's own. Of several attributes N is the weighted mean.
+        dissimilarity, or a custom notion. With several attributes N is the weighted mean.
     attribute_weights : mapping from attribute to number, optional
-        How much each of several attributes counts, such as ``{"needs": 2}``; those not named weigh 1. By default the
-        weights that the graph was read with, or all alike.
+        Weight of each of several attributes, such as ``{"needs": 2}``; the default for others is 1. By default the
+        weights with which the graph was read, or equal weights.
     size_bounds : "auto", (least, most) or None, default="auto"
-        Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError. "auto"
-        is at least a third of the mean size, rounded up, or the least that rules leave room for. Without bounds single
-        nodes may come out as clusters: alone they are as fair as whole nodes allow.
+        Bounds on the number of nodes of a cluster (None leaves a side open); an InfeasibleError is raised if they
+        cannot be met. "auto" is at least a third of the mean size, rounded up, or less if the rules require it. Without
+        bounds single nodes may become clusters: alone they are as fair as whole nodes allow.
     rules : Rules or dict, optional
-        Hard rules, which the labels keep, always; see `equigraph.rules.Rules`. Attributes that they name are those of
-        the graph, or columns of ``sensitive_features``. Where rules speak of the numbers of clusters, these are kept
-        instead of being given by size.
+        Hard rules, which the labels always keep; see `equigraph.rules.Rules`. Their attributes are those of the graph,
+        or columns of ``sensitive_features``. If rules refer to clusters by number, these numbers are kept; otherwise
+        clusters are numbered by size.
     on_conflict : {"error", "relax"}, default="error"
-        What is done about rules that contradict each other: an error that names them, or the last of them are given up,
-        which a warning and ``relaxed_`` tell.
+        How to handle rules that contradict each other: raise an error that names them, or give up the last of them,
+        with a warning and in ``relaxed_``.
     effort : float, default=1
-        Multiplies the length of the search. On graphs of up to some hundred nodes more than 1 brings next to nothing.
+        Multiplies the length of the search. On graphs of up to some hundred nodes more than 1 is of little use.
     n_init : int, default=1
-        Number of searches with other random draws; they share one pool.
+        Number of searches with different random draws; they share one pool.
     random_state : int, Generator, RandomState or None
         Seed.
     execution : "dask", str or distributed.Client, optional
@@ -120,9 +120,9 @@ class FairPartition(GraphClusterer):
         workers of the current Dask cluster or of this machine, an address on those of the scheduler there. The labels
         are the same. See docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told about progress; when one asks to stop, the best labels so far are kept.
+        Called to report progress; returning True stops the search, and the best labels so far are kept.
     time_limit : float, optional
-        Seconds after which the best labels so far are kept; a second or two more on large graphs.
+        Time limit in seconds, after which the best labels so far are kept; exceeded by a second or two on large graphs.
     verbose : bool, default=False
         Whether to log progress (the logger ``equigraph``).
 
@@ -137,8 +137,8 @@ class FairPartition(GraphClusterer):
     objective_ : float
         :math:`(1 - f) Q + f N` of the labels; with ``at_least``, Q.
     status_ : str or None
-        "stopped" where the search ended early, by a callback, the time limit, Ctrl-C or the loss of a Dask scheduler:
-        the labels are then the best that there were.
+        "stopped" if the search ended early, by a callback, the time limit, Ctrl-C or the loss of a Dask scheduler; the
+        labels are then the best found so far.
     rules_ : Rules or None
         The rules that the labels keep.
     relaxed_ : tuple
@@ -147,9 +147,9 @@ class FairPartition(GraphClusterer):
     Raises
     ------
     ConflictError
-        If rules contradict each other; the message names a set of them in which none is superfluous.
+        If rules contradict each other; the message names an irreducible set of them.
     NotFoundError
-        If no labels that keep the rules were found, and it is not known whether there are any.
+        If no labels that keep the rules were found, and the rules are not proven to be infeasible.
 
     References
     ----------
@@ -182,13 +182,15 @@ class FairPartition(GraphClusterer):
     _searches_dial: ClassVar[bool] = True
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
-        "n_clusters": Integer(low=2, optional=True, help="Number of clusters; None lets it come out."),
+        "n_clusters": Integer(
+            low=2, optional=True, help="Number of clusters; None lets the search determine it."
+        ),
         "fairness": Real(low=0, high=1, help="The dial, from cohesion (0) to fairness (1)."),
         "at_least": Real(
             low=0,
             high=1,
             optional=True,
-            help="The fairness asked for: the most cohesive labels at least so fair.",
+            help="Bound on fairness: the most cohesive labels at least so fair.",
         ),
         "notion": NOTION,
         "attribute_weights": ATTRIBUTE_WEIGHTS,
@@ -196,7 +198,7 @@ class FairPartition(GraphClusterer):
         "rules": RULES,
         "on_conflict": ON_CONFLICT,
         "effort": Real(low=0, help="Length of the search."),
-        "n_init": Integer(low=1, help="Number of searches, of which the best is kept."),
+        "n_init": Integer(low=1, help="Number of searches; the best result is kept."),
         "execution": EXECUTION,
         "callbacks": CALLBACKS,
         "time_limit": Real(low=0, optional=True, help="Seconds after which the best labels so far are kept."),
@@ -260,10 +262,10 @@ class FairPartition(GraphClusterer):
         max_moves: int | None = None,
         stay: float = 0.0,
     ) -> Self:
-        """Improve labels that any other tool made, with the parameters of this object.
+        """Improve labels from any other tool, with the parameters of this estimator.
 
-        With ``effort=0`` only moves and swaps from these labels are tried; more searches further, and may end far from
-        them. ``n_clusters=None`` keeps as many clusters as the labels have.
+        With ``effort=0`` only moves and swaps are applied to these labels; a larger effort searches further, and may
+        end far from them. ``n_clusters=None`` keeps the number of clusters of the labels.
 
         Parameters
         ----------
@@ -271,21 +273,21 @@ class FairPartition(GraphClusterer):
             As of `fit`, in memory.
         labels : array-like of shape (n_nodes,), Series or mapping
             Labels of any type, in node order or by the names of the nodes. With ``rules``, ``max_moves`` or ``stay``
-            some may be missing (None): these nodes are new, and go wherever it is best.
+            some may be missing (None): these nodes are new, and are assigned to the best cluster.
         sensitive_features
             As of `fit`.
         max_moves : int, optional
-            How many nodes may get another label than they have.
+            Largest number of nodes that may change their label.
         stay : float, default=0
-            What each of these costs, in units of :math:`(1 - f) Q + f N` (of Q with ``at_least``): with .001 a node
-            moves only if that, and what comes with it, brings more than .001.
+            Cost of each of these, in units of :math:`(1 - f) Q + f N` (of Q with ``at_least``): with .001 a node
+            moves only if the gain of this move, and of those that depend on it, is more than .001.
 
         Returns
         -------
         self
-            The fitted estimator. With ``max_moves`` or ``stay``, or rules that speak of the numbers of clusters,
-            clusters keep the numbers that they have, where labels are the whole numbers 0, 1, ..., and otherwise the
-            place of their label among all sorted labels; ``size_bounds="auto"`` sets no bounds then.
+            The fitted estimator. With ``max_moves`` or ``stay``, or rules that refer to clusters by number, clusters
+            keep their numbers if labels are the whole numbers 0, 1, ...; otherwise their number is the index of their
+            label among the sorted labels. ``size_bounds="auto"`` sets no bounds with ``max_moves`` or ``stay``.
 
         Examples
         --------
@@ -311,9 +313,9 @@ class FairPartition(GraphClusterer):
 
     @contextmanager
     def _opened(self, problem: Problem) -> Iterator[tuple[Problem, Any]]:
-        """Give the problem, and its graph as a search takes it: in memory, or a large one where it is kept.
+        """Yield the problem, and its graph for the search: a large graph out of core as a store, any other in memory.
 
-        A graph that is not large is searched in memory wherever it comes from, which costs a few megabytes.
+        A graph that is not large takes only a few megabytes in memory.
         """
         graph = problem.graph
         if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
@@ -331,7 +333,7 @@ class FairPartition(GraphClusterer):
         yield problem, problem.adjacency
 
     def _even(self) -> float:
-        """Return what evenness is worth in Q: nothing for bounds, and for notions that do not round to whole nodes."""
+        """Return the weight of evenness in Q: 0 for bounds, and for notions that do not round to whole nodes."""
         mixed = self.at_least is None and 0 < self.fairness < 1
         return _EVEN if mixed and get_notion(self.notion) is NORMALIZED else 0.0
 
@@ -340,7 +342,7 @@ class FairPartition(GraphClusterer):
         return {"notion": self.notion, "effort": self.effort, "seed": problem.seed, "weights": weights}
 
     def _number(self, problem: Problem, graph: Any) -> int:
-        """Return the number of clusters, which may have to be found out."""
+        """Return the number of clusters, determined by local search if it is not given."""
         if self.n_clusters is not None:
             return int(self.n_clusters)
         from equigraph.search.large import best_number
@@ -356,7 +358,7 @@ class FairPartition(GraphClusterer):
         home: HomeLabels | None = None,
         even: float = 0.0,
     ) -> tuple[Any, FeasibleSearch | None]:
-        """Return the search that the parameters describe, and under rules what could be agreed on."""
+        """Return the search with the parameters of this estimator, and under rules the `FeasibleSearch`."""
         from equigraph.search.large import make_search
 
         codes, options = problem.fair_columns()[0], {**self._options(problem), "even": even}
@@ -377,7 +379,7 @@ class FairPartition(GraphClusterer):
         return feasible.search, feasible
 
     def _starts(self, problem: Problem, n_clusters: int) -> list[NDArray]:
-        """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
+        """Return a soft-fair spectral division if the graph is dense, where local moves alone are weak."""
         n = problem.n_nodes
         if not self.effort or n < _LEAST_DENSE or problem.fair_columns()[0] is None:
             return []
@@ -395,7 +397,7 @@ class FairPartition(GraphClusterer):
     def _clustering(
         self, problem: Problem, search: Any, labels: NDArray, feasible: FeasibleSearch | None
     ) -> Clustering:
-        """Return what the base class takes, and say what was not reached."""
+        """Return the result for the base class, with warnings for an unmet bound or relaxed rules."""
         modularity, notion = search.score(labels)
         value = (1 - self.fairness) * modularity + self.fairness * notion
         n_clusters = int(labels.max()) + 1

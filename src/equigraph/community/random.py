@@ -1,4 +1,4 @@
-"""Random labels: the yardstick that every table of fairness scores needs."""
+"""Random labels, a baseline for fairness scores."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from equigraph.exceptions import ParameterError
 
 
 class RandomClustering(GraphClusterer):
-    """Random labels with clusters of given sizes; the edges and the groups are not looked at.
+    """Random labels with clusters of given sizes; edges and groups are ignored.
 
-    Random clusters mirror the population up to chance, so they score high on balance, with a modularity near
-    0. A fair method is worth what it reaches beyond this.
+    Random clusters mirror the population up to chance, so their balance is high and their modularity near 0. They are
+    a baseline for fair methods.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters k.
     cluster_sizes : sequence of k positive int, optional
-        Size of each cluster; they sum to the number of nodes. By default as equal as possible.
+        Size of each cluster, n_nodes in total. By default as equal as possible.
     random_state : int, Generator, RandomState or None
         Seed of the labels.
 
@@ -67,14 +67,14 @@ class RandomClustering(GraphClusterer):
 
 
 def cluster_sizes(n_nodes: int, n_clusters: int, sizes: Sequence[int] | None = None) -> NDArray[np.intp]:
-    """Check the sizes of the clusters, or make them as equal as possible.
+    """Return validated sizes of the clusters, by default as equal as possible.
 
     Parameters
     ----------
     n_nodes, n_clusters : int
-        What the sizes sum to, and how many there are.
+        Sum of the sizes, and their number.
     sizes : sequence of int, optional
-        The sizes to check.
+        The sizes to validate.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Labels of any other tool, improved: a shorthand for `FairPartition.refine`."""
+"""Improvement of labels from any other tool, a shorthand for `FairPartition.refine`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def refine_labels(
     effort: float = 0.0,
     **parameters: Any,
 ) -> NDArray[Any]:
-    r"""Improve labels that any other tool made.
+    r"""Improve labels from any other tool.
 
-    A shorthand for ``FairPartition(...).refine(graph, labels, ...).labels_``, in the words of the labels given.
+    A shorthand for ``FairPartition(...).refine(graph, labels, ...).labels_``, with cluster names as in ``labels``.
 
     Parameters
     ----------
@@ -38,17 +38,18 @@ def refine_labels(
     n_clusters : int, optional
         Number of clusters of the result; by default as many as the labels have.
     effort : float, default=0
-        0 keeps to local moves and swaps from the given labels; 1 and more search further, and may end far from them.
+        0 only applies local moves and swaps to the given labels; 1 and more search further, and may end far from them.
     parameters
         Further parameters of `FairPartition`.
 
     Returns
     -------
     ndarray of shape (n_nodes,)
-        Labels as those given, numbers or texts, so that ``labels != given`` tells who moved: a cluster has the label
-        of the one that it shares most nodes with. Where ``n_clusters`` is another number, 0, 1, ... by size.
-        No move of a single node raises :math:`(1 - f) Q + f N`; above 128 clusters, none to a neighbour's cluster. On
-        large graphs (100,000 nodes or two million stored entries) that is nearly so: the number of passes is bounded.
+        Labels of the given kind, numbers or texts, so that ``labels != given`` are the nodes that moved: a cluster has
+        the label of the given one with which it shares most nodes. If ``n_clusters`` is another number, labels are
+        0, 1, ... by size. No move of a single node raises :math:`(1 - f) Q + f N`; above 128 clusters, none to a
+        neighbour's cluster. On large graphs (100,000 nodes or two million stored entries) this holds approximately, as
+        the number of passes is bounded.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def refine_labels(
     ConflictError
         If rules contradict each other.
     NotFoundError
-        If no labels that keep the rules were found, and it is not known whether there are any.
+        If no labels that keep the rules were found, and the rules are not proven to be infeasible.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def refine_labels(
     >>> eg.metrics.modularity_score(room.adjacency, better) > 0.3
     True
 
-    Two who do not get on, at the price of few changes:
+    Separate two nodes with few changes:
 
     >>> import numpy as np
     >>> first, second = np.flatnonzero(better == 0)[:2].tolist()
@@ -94,10 +95,10 @@ def refine_labels(
 
 
 def in_given_terms(labels: Any, graph: Any, found: NDArray[np.intp], keeps_numbers: bool) -> NDArray[Any]:
-    """Return new labels in the words of those given, so that comparing the two tells who moved.
+    """Return new labels with the cluster names of the given ones, so that a comparison shows which nodes moved.
 
-    A cluster has the label of the given one that it shares most nodes with, one to one; numbers stay where there are
-    not as many clusters as labels. Where clusters keep their numbers, these stand for the sorted labels.
+    Clusters are matched one to one with those given, by the number of shared nodes. If their number differs, labels
+    remain numbers. If clusters keep their numbers, these are indices into the sorted given labels.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Labels that a refinement starts from."""
+"""Initial labels of a refinement, and the cost of changing them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from equigraph.metrics.notions import Notion
 from equigraph.search.feasible import HomeLabels
 from equigraph.search.pool import Target
 
-# Beyond this value of the dial a move would not see Q any more.
+# Largest dial for moves, which ignore Q beyond it.
 _HIGHEST = 0.97
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Labels as numbers, -1 for nodes that are new, and the number of clusters of the result."""
+    """Initial labels as numbers, -1 for new nodes, and the number of clusters of the result."""
 
     labels: NDArray[np.int64]
     n_clusters: int
 
     def placed(self, adjacency: sparse.csr_array) -> NDArray[np.int64]:
-        """Return labels with a cluster for every new node."""
+        """Return labels in which every new node has a cluster."""
         return placed_nodes(adjacency, self.labels, self.n_clusters)
 
     def home(self, target: Target, max_moves: int | None, stay: float) -> HomeLabels:
-        """Return what it costs to move nodes that have a label, for a target."""
+        """Return home clusters and the cost of leaving them, for a target."""
         if int(self.labels.max()) >= self.n_clusters:
             raise ParameterError(
                 f"The labels are {int(self.labels.max()) + 1} clusters, and n_clusters={self.n_clusters!r}: "
@@ -44,9 +44,9 @@ class Start:
 
 
 def read_start(labels: Any, graph: Any, n_clusters: int | None, gaps: bool) -> Start:
-    """Read labels of any type; some may be missing where ``gaps`` says so.
+    """Read labels of any type; with ``gaps`` some may be missing.
 
-    Whole numbers below the number of clusters stay what they are.
+    Whole numbers below the number of clusters are kept.
     """
     column = labels_in_order(labels, graph, gaps=gaps)
     known = ~is_missing(column)
@@ -61,7 +61,7 @@ def read_start(labels: Any, graph: Any, n_clusters: int | None, gaps: bool) -> S
 
 
 def placed_nodes(adjacency: sparse.csr_array, start: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
-    """Return labels with a cluster for every new node: that of most of its links, or else the smallest.
+    """Return labels in which every new node has the cluster with most of its links; ties go to the smallest.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def placed_nodes(adjacency: sparse.csr_array, start: NDArray[np.int64], n_cluste
 
 
 def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
-    """Say how fair labels are that are not as fair as was asked for."""
+    """Warn if the notion of labels is below the requested bound."""
     if reached < at_least - 1e-12:
         warn(
             f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "

@@ -1,4 +1,4 @@
-"""Spectral clustering, plain and under fairness constraints: one constrained embedding, four estimators."""
+"""Spectral clustering, plain and under fairness constraints."""
 
 from equigraph.spectral.individual import IndividualFairSC
 from equigraph.spectral.methods import FairSC, ScalableFairSC, SpectralClustering

@@ -1,4 +1,4 @@
-"""The constrained spectral embedding that all spectral methods share, and the constraint F of groups."""
+"""Constrained spectral embedding for all spectral methods, and the constraint matrix F of groups."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def constrained_embedding(
     normalized: bool,
     method: str = "auto",
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Embed the nodes of a graph by the smoothest vectors that meet a linear constraint.
+    r"""Embed the nodes of a graph by the smoothest vectors under a linear constraint.
 
     .. math:: \min_H \operatorname{tr}(H^\top L H) \quad \text{s.t.}\quad F^\top H = 0,\; H^\top B H = I
 
-    with L = D - A, and B = I (unnormalised) or B = D (normalised). The feasible subspace is never given a
-    basis: every step costs one product with A, or one solve with a sparse factorisation, plus O(n r).
-    Every node must have an edge; columns of F may depend on each other. The eigenvalues come back ascending, with H.
+    with L = D - A, and B = I (unnormalised) or B = D (normalised). No basis of the feasible subspace is formed:
+    every step costs one product with A, or one solve with a sparse factorisation, plus O(n r). Every node must have an
+    edge; columns of F may be linearly dependent. Returns the eigenvalues in ascending order, and H.
     """
     n_nodes = adjacency.shape[0]
     check_dimensions(n_nodes, 0, n_vectors)
-    # A power of two near the mean degree: scaling is exact and nothing below depends on the unit of weights.
+    # A power of two near the mean degree: scaling is exact, and the result does not depend on the unit of weights.
     unit = 2.0 ** np.round(np.log2(float(adjacency.sum()) / max(n_nodes, 1)))
     scaled = sparse.csr_array(adjacency, dtype=np.float64) / unit
     degrees = np.asarray(scaled.sum(axis=1)).ravel()
@@ -57,18 +57,17 @@ def constrained_embedding(
 
 
 def group_constraint(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-    """Return the centred group indicators, one column dropped.
+    """Return the centred group indicators, without the last column.
 
-    A clustering has the group shares of the population in every cluster if and only if its indicator vectors
-    are orthogonal to these columns. Groups without a node are left out; the columns of the others sum to
-    zero, hence the dropped one.
+    Every cluster has the group shares of the population if and only if the cluster indicators are orthogonal to these
+    columns. Groups without a node are left out. The columns of the others sum to zero, so one is redundant.
     """
     onehot = group_indicators(codes, n_groups)[:, :-1]
     return onehot - onehot.mean(axis=0) if codes.size else onehot
 
 
 def group_indicators(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-    """Return one column per group that has a node; as a constraint, it also excludes the constant vector."""
+    """Return one indicator column per nonempty group; as a constraint, they also exclude the constant vector."""
     present = np.bincount(codes, minlength=n_groups) > 0
     return indicator((np.cumsum(present) - 1)[codes], int(present.sum())).toarray()
 
@@ -88,15 +87,15 @@ def null_vectors(
 ) -> NDArray[np.float64]:
     """Return orthonormal null vectors of the constrained Laplacian.
 
-    They are combinations of the indicators of connected components. Lanczos iterations would find only one
-    vector of a multiple eigenvalue but for rounding errors, so they are computed, not searched for. ``weights`` is
-    the null vector of a connected graph. Vectors that tell the largest components apart come first.
+    They are combinations of the indicators of connected components. They are computed directly, because Lanczos
+    iterations find only one vector of a multiple eigenvalue, apart from rounding errors. ``weights`` is the null vector
+    of a connected graph. Vectors that separate the largest components come first.
     """
     n_components, component = connected_components(adjacency, directed=False)
     mass = np.bincount(component, weights=weights**2)
     rank = np.empty(n_components, dtype=np.intp)
     rank[np.argsort(-mass, kind="stable")] = np.arange(n_components)
-    # With more components than can be told apart, the smallest ones are treated as one.
+    # If there are more components than vectors can separate, the smallest ones are treated as one.
     n_parts = min(n_components, n_vectors + excluded.shape[1])
     part = np.minimum(rank[component], n_parts - 1)
     norms = np.sqrt(np.bincount(part, weights=weights**2))
@@ -108,12 +107,12 @@ def null_vectors(
 
 
 def _is_large(overlap: NDArray) -> bool:
-    # null_space measures against the largest singular value, which may itself be rounding noise.
+    # null_space is relative to the largest singular value, which may itself be rounding noise.
     return bool(overlap.size and np.abs(overlap).max() > _RANK_TOLERANCE)
 
 
 def _orthonormal(constraint: NDArray | None, scale: NDArray | None, n_nodes: int) -> NDArray[np.float64]:
-    """Return an orthonormal basis of the constrained directions, dependent columns dropped."""
+    """Return an orthonormal basis of the constrained directions, without dependent columns."""
     if constraint is None or constraint.shape[1] == 0:
         return np.zeros((n_nodes, 0))
     columns = constraint if scale is None else constraint * scale[:, None]

@@ -1,4 +1,4 @@
-"""Spectral clustering under a representation graph."""
+"""Individually fair spectral clustering under a representation graph."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from equigraph.spectral.embedding import check_dimensions, group_constraint, gro
 from equigraph.spectral.methods import SpectralMethod
 from equigraph.spectral.solvers import lanczos
 
-# Up to this many different rows the rank of a representation graph is computed, by a dense matrix of that
-# order.
+# Most distinct rows of a representation graph for the computation of its rank, by a dense matrix of that order.
 _EXACT_ROWS = 2_000
-# And only while a basis of its row space stays below half a gigabyte.
+# Most entries of a basis of its row space: half a gigabyte.
 _EXACT_ENTRIES = 2**26
 # Eigenvalues of R J R' below this share of the largest one count as zero.
 _RANK_TOLERANCE = 1e-12
@@ -29,31 +28,31 @@ _DENSE_NODES = 100
 
 
 class IndividualFairSC(SpectralMethod):
-    r"""Individually fair spectral clustering: everybody's representatives are spread over the clusters.
+    r"""Individually fair spectral clustering: the representatives of each node are spread over the clusters.
 
     .. math:: \min_H \operatorname{tr}(H^\top L H) \quad \text{s.t.}\quad R J H = 0,\; H^\top H = I
         \quad (\text{or } H^\top D H = I)
 
-    with L = D - A and J the centring matrix, then k-means on the rows of H. R is a second graph that says who
-    can represent whom. For indicator vectors H the constraint makes the representatives of each node fall
-    into every cluster in proportion to its size.
+    with L = D - A and J the centring matrix, then k-means on the rows of H. R is a second graph, whose edges link nodes
+    that can represent each other. For indicator vectors H the constraint requires that the representatives of each node
+    are distributed over the clusters in proportion to their sizes.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters k.
     representation : sparse matrix or array of shape (n_nodes, n_nodes), optional
-        R: symmetric and nonnegative, in the node order of the graph. Everybody represents oneself: missing
+        R: symmetric and nonnegative, in the node order of the graph. Every node represents itself: missing
         self-loops are added. By default the members of a group represent each other, which gives the
         constraint of `FairSC`.
     constraint : {"representation", "group", "group_no_constant"}, default="representation"
         "representation": R J H = 0. "group": the constraint of `FairSC`. "group_no_constant": the rows of H
-        of every group sum to zero, which also rules out the constant vector. Unnormalised, these are the
-        eigenvectors 2 to k + 1 of `FairSC`: what published comparisons call iFairSC.
+        of every group sum to zero, which also excludes the constant vector. Unnormalised, these are the
+        eigenvectors 2 to k + 1 of `FairSC`, called iFairSC in published comparisons.
     rank : int, optional
-        Use the best approximation of R of this rank instead of R. A dial: the larger, the fairer and the less
-        cohesive. By default R itself where it leaves k dimensions, which a generic R does not; then a rank of
-        2 k, and a warning.
+        Use the best approximation of R of this rank instead of R. The larger it is, the fairer and the less
+        cohesive are the clusters. By default R itself, if its constraint leaves k dimensions; otherwise, as for a
+        generic R, a rank of 2 k, and a warning.
     normalized : bool, default=False
         Whether to minimise the normalised cut (:math:`H^\top D H = I`) instead of the ratio cut.
     row_normalize : bool, default=False
@@ -68,12 +67,12 @@ class IndividualFairSC(SpectralMethod):
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`.
     embedding_ : ndarray of shape (n_nodes, n_clusters)
-        H, before its rows are scaled; zeros for nodes without an edge. These are placed after k-means: where
-        they help fairness most if there are groups, else in the smallest cluster.
+        H, before its rows are scaled; zeros for nodes without an edge. These are assigned after k-means: to the
+        clusters where they improve fairness most if there are groups, else to the smallest cluster.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the constrained Laplacian, weights in units of the largest, ascending.
+        Eigenvalues of the constrained Laplacian, weights in units of the largest, ascending.
     exact_ : bool
-        Whether the constraint is the full one, not one of lower rank.
+        Whether the constraint is the full one, not an approximation of lower rank.
 
     Notes
     -----
@@ -87,7 +86,8 @@ class IndividualFairSC(SpectralMethod):
 
     Examples
     --------
-    Two triangles joined by three edges, whose ends represent each other: each cluster should have half of every pair.
+    Two triangles joined by three edges, whose ends represent each other: each cluster should have one node of every
+    pair.
 
     >>> import numpy as np
     >>> import equigraph as eg
@@ -161,7 +161,7 @@ class IndividualFairSC(SpectralMethod):
 def representation_constraint(
     representation: sparse.csr_array, n_clusters: int, rank: int | None
 ) -> tuple[NDArray, bool]:
-    """Return vectors that span the constraint R J H = 0, and whether it is the full one rather than of low rank."""
+    """Return vectors that span the constraint R J H = 0, and whether it is the full one or one of low rank."""
     n_nodes = representation.shape[0]
     representation = sparse.csr_array(representation)
     representation.sort_indices()
@@ -216,17 +216,16 @@ def check_representation(representation: Any, n_nodes: int) -> sparse.csr_array:
 
 
 def exact_row_space(representation: sparse.csr_array) -> NDArray[np.float64] | None:
-    """Return an orthonormal basis of the row space of R J, or None where that would be too large.
+    """Return an orthonormal basis of the row space of R J, or None if that would be too large.
 
-    J centres, so a vector h meets R J h = 0 if and only if it is orthogonal to this basis. Only the different
-    rows of R are looked at: a graph made of groups has as many of them as groups.
+    A vector h meets R J h = 0 if and only if it is orthogonal to this basis. Only distinct rows of R are used: the
+    representation graph of groups has one per group.
     """
     n_nodes = representation.shape[0]
-    rows = representation[_different_rows(representation)]
+    rows = representation[_distinct_rows(representation)]
     if rows.shape[0] > _EXACT_ROWS or rows.shape[0] * n_nodes > _EXACT_ENTRIES:
         return None
-    # Rows of equal length: how strongly somebody is represented does not change the constraint, only its
-    # rounding.
+    # Rows are scaled to equal length, which does not change the constraint, only its rounding.
     norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     rows = sparse.csr_array(sparse.diags_array(1 / norms) @ rows)
     sums = np.asarray(rows.sum(axis=1)).ravel()
@@ -261,8 +260,8 @@ def low_rank_row_space(representation: sparse.csr_array, rank: int) -> NDArray[n
     return vectors - vectors.mean(axis=0)
 
 
-def _different_rows(matrix: sparse.csr_array) -> NDArray[np.intp]:
-    """Return the first of each set of equal rows."""
+def _distinct_rows(matrix: sparse.csr_array) -> NDArray[np.intp]:
+    """Return the first row of each set of equal rows."""
     seen: dict[tuple[bytes, bytes], int] = {}
     for row, (start, end) in enumerate(zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)):
         seen.setdefault((matrix.indices[start:end].tobytes(), matrix.data[start:end].tobytes()), row)

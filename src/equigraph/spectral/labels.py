@@ -1,4 +1,4 @@
-"""From an embedding of the nodes to labels."""
+"""Labels from an embedding of the nodes, by k-means."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from equigraph.spectral.embedding import constrained_embedding
 def spectral_labels(adjacency: sparse.csr_array, n_clusters: int, *, seed: int) -> NDArray[np.intp]:
     """Return the labels of plain normalised spectral clustering.
 
-    The k smallest eigenvectors of the normalised Laplacian, rows scaled to unit length, then k-means with ten
-    starts.
+    This is k-means with ten starts on the k smallest eigenvectors of the normalised Laplacian, with rows scaled to unit
+    length.
     """
 
     def embed(connected: sparse.csr_array, codes: NDArray | None, n_vectors: int) -> NDArray:
@@ -37,10 +37,10 @@ def embedded_labels(
     n_init: int,
     seed: int,
 ) -> NDArray[np.intp]:
-    """Return labels by k-means on unit rows of an embedding, which sees only the nodes that have an edge.
+    """Return labels by k-means on the unit rows of an embedding of the nodes with an edge.
 
-    ``embed`` goes from the graph among them, their groups and a number of vectors to one row per node. The other nodes
-    are placed last, where they help fairness most; every cluster has a node.
+    ``embed`` maps the subgraph of these nodes, their groups and a number of vectors to one row per node. The other
+    nodes are assigned last, to the clusters where they improve fairness most; no cluster is empty.
     """
     active = np.diff(adjacency.indptr) > 0
     n_active = int(np.count_nonzero(active))
@@ -55,7 +55,7 @@ def embedded_labels(
 
 
 def _use_all(labels: NDArray[np.intp], movable: NDArray[np.bool_], n_clusters: int) -> NDArray[np.intp]:
-    """Return labels without an empty cluster: fairness may have put all isolated nodes into a few."""
+    """Return labels without an empty cluster; isolated nodes may have been assigned to a few clusters only."""
     sizes = np.bincount(labels, minlength=n_clusters)
     for cluster in np.flatnonzero(sizes == 0):
         node = np.flatnonzero(movable & (sizes[labels] > 1))[-1]
@@ -66,8 +66,8 @@ def _use_all(labels: NDArray[np.intp], movable: NDArray[np.bool_], n_clusters: i
 
 
 def unit_rows(points: NDArray) -> NDArray[np.float64]:
-    """Scale every row to unit length; rows of zeros stay as they are."""
-    # First by the largest entry, because squares of very small numbers underflow.
+    """Scale every row to unit length; rows of zeros are unchanged."""
+    # Rows are divided by the largest entry first, because squares of very small numbers underflow.
     largest = np.abs(points).max(axis=1, keepdims=True)
     points = points / np.where(largest > 0, largest, 1)
     norms = np.linalg.norm(points, axis=1, keepdims=True)
@@ -75,7 +75,7 @@ def unit_rows(points: NDArray) -> NDArray[np.float64]:
 
 
 def kmeans_labels(points: NDArray, n_clusters: int, *, n_init: int, seed: int) -> NDArray[np.intp]:
-    """Cluster points by k-means; fewer clusters than asked for if there are fewer different points."""
+    """Return labels by k-means; fewer than ``n_clusters`` are used if there are fewer distinct points."""
     with random_state_kept():
         from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -90,7 +90,7 @@ def kmeans_labels(points: NDArray, n_clusters: int, *, n_init: int, seed: int) -
 
 
 def fill_empty(labels: NDArray[np.intp], points: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Give each empty cluster the point farthest from its centre, of the clusters that can spare one."""
+    """Move the point farthest from its centre to each empty cluster, without emptying another one."""
     labels = labels.copy()
     for empty in np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0):
         sizes = np.bincount(labels, minlength=n_clusters)
@@ -99,7 +99,7 @@ def fill_empty(labels: NDArray[np.intp], points: NDArray, n_clusters: int) -> ND
         centres = sums / np.maximum(sizes, 1)[:, None]
         distance = ((points - centres[labels]) ** 2).sum(axis=1)
         distance[sizes[labels] < 2] = -1
-        # Among equals, a node of the largest cluster.
+        # Ties are resolved in favour of the largest cluster.
         farthest = np.flatnonzero(distance >= distance.max() - 1e-12)
         labels[farthest[np.argmax(sizes[labels[farthest]])]] = empty
     return labels

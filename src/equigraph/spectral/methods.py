@@ -1,4 +1,4 @@
-"""The spectral methods: plain, and under exact group fairness."""
+"""Spectral clustering, plain and under a group fairness constraint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from equigraph.spectral.labels import kmeans_labels, unit_rows
 
 
 class SpectralMethod(GraphClusterer):
-    """Embed the nodes with an edge under a constraint, run k-means, then place the other nodes."""
+    """Base class: embed the nodes with an edge under a constraint, run k-means, and assign the other nodes."""
 
     _square_passes: ClassVar[int] = 30
     _parameters: ClassVar[dict[str, Constraint]] = {
@@ -28,7 +28,7 @@ class SpectralMethod(GraphClusterer):
         "row_normalize": Boolean(help="Scale the rows of the embedding to unit length before k-means."),
         "n_init": Integer(low=1, help="Number of starts of k-means; the best one counts."),
     }
-    # Whether there is a constraint; a method without one also takes a graph with fewer linked nodes than clusters.
+    # Whether there is a constraint; a method without one also accepts fewer nodes with an edge than clusters.
     _fair: ClassVar[bool] = True
 
     def __init__(
@@ -64,10 +64,10 @@ class SpectralMethod(GraphClusterer):
         labels, eigenvalues = np.zeros(problem.n_nodes, dtype=np.intp), np.zeros(0)
         embedding = np.zeros((problem.n_nodes, self.n_clusters))
         if n_parts:
-            # Without a constraint the top of the normalised spectrum is found fastest by plain products with A.
-            way = "iterate" if self.normalized and not self._fair else "auto"
+            # Without a constraint products with A are the fastest way to the top of the normalised spectrum.
+            solver = "iterate" if self.normalized and not self._fair else "auto"
             eigenvalues, vectors = constrained_embedding(
-                adjacency, constraint, n_parts, normalized=self.normalized, method=way
+                adjacency, constraint, n_parts, normalized=self.normalized, method=solver
             )
             points = unit_rows(vectors) if self.row_normalize else vectors
             labels[active] = kmeans_labels(points, n_parts, n_init=self.n_init, seed=problem.seed)
@@ -86,8 +86,8 @@ class SpectralMethod(GraphClusterer):
     ) -> tuple[NDArray | None, dict[str, Any]]:
         """Return F for the nodes with an edge, None for no constraint, and further fitted attributes.
 
-        The constraints of several attributes stand side by side; that they may depend on each other is seen to where F
-        is made orthonormal.
+        The columns for several attributes are concatenated; they may be linearly dependent, since F is orthonormalised
+        later.
         """
         if problem.attributes is None or not self._fair:
             return None, {}
@@ -101,8 +101,8 @@ class SpectralClustering(SpectralMethod):
     .. math:: \min_H \operatorname{tr}(H^\top L H) \quad \text{s.t.}\quad H^\top D H = I
         \quad (\text{or } H^\top H = I)
 
-    with L = D - A, then k-means on the rows of H. Groups, if given, only decide where nodes without an edge
-    go.
+    with L = D - A, then k-means on the rows of H. Groups, if given, affect only the assignment of nodes without
+    an edge.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ class SpectralClustering(SpectralMethod):
         Whether to minimise the normalised cut (:math:`H^\top D H = I`) or the ratio cut (:math:`H^\top H =
         I`). The ratio cut tends to split off single nodes of low degree.
     row_normalize : bool, default=True
-        Whether the rows of H are scaled to unit length before k-means. That keeps a few extreme rows from
-        taking clusters of their own.
+        Whether the rows of H are scaled to unit length before k-means, so that a few extreme rows do not form
+        clusters of their own.
     n_init : int, default=10
         Number of starts of k-means; the best one counts.
     random_state : int, Generator, RandomState or None
@@ -126,8 +126,8 @@ class SpectralClustering(SpectralMethod):
     embedding_ : ndarray of shape (n_nodes, n_clusters)
         H, before its rows are scaled; zeros for nodes without an edge.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the Laplacian, weights in units of the largest, ascending; fewer where fewer nodes than clusters have
-        an edge.
+        Eigenvalues of the Laplacian, weights in units of the largest, ascending; fewer if fewer nodes than clusters
+        have an edge.
 
     References
     ----------
@@ -174,11 +174,11 @@ class FairSC(SpectralMethod):
         \quad (\text{or } H^\top D H = I)
 
     with L = D - A and F the centred group indicators, then k-means on the rows of H. For indicator vectors H
-    the constraint says exactly that every cluster mirrors the population; the relaxed H meets it exactly, and
-    the labels that k-means makes of it as well as they can.
+    the constraint holds if and only if every cluster mirrors the population. The relaxed H meets it exactly, the
+    labels by k-means approximately.
 
-    The original algorithm computes with a dense basis of the feasible subspace. Here a sparse factorisation
-    and a Schur complement, or on large graphs products with A alone, give the same vectors in linear memory.
+    The original algorithm uses a dense basis of the feasible subspace. Here a sparse factorisation and a Schur
+    complement, or on large graphs products with A alone, give the same vectors in linear memory.
 
     Parameters
     ----------
@@ -201,10 +201,10 @@ class FairSC(SpectralMethod):
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`.
     embedding_ : ndarray of shape (n_nodes, n_clusters)
-        H, before its rows are scaled; zeros for nodes without an edge. These are placed after k-means, where
-        they help fairness most.
+        H, before its rows are scaled; zeros for nodes without an edge. These are assigned after k-means, to the
+        clusters where they improve fairness most.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the constrained Laplacian, weights in units of the largest, ascending.
+        Eigenvalues of the constrained Laplacian, weights in units of the largest, ascending.
 
     Notes
     -----
@@ -235,18 +235,17 @@ class ScalableFairSC(SpectralMethod):
     .. math:: \min_X \operatorname{tr}\bigl(X^\top (I - D^{-1/2} A D^{-1/2}) X\bigr)
         \quad \text{s.t.}\quad F^\top D^{-1/2} X = 0,\; X^\top X = I
 
-    and :math:`H = D^{-1/2} X`, then k-means on the rows of H. It is the problem of
-    ``FairSC(normalized=True)`` and has the same solution. The eigenvectors are taken at the top of the
-    spectrum of the projected normalised adjacency, so that every step is one product with A and O(n h) for h
-    groups.
+    and :math:`H = D^{-1/2} X`, then k-means on the rows of H. The problem and its solution are those of
+    ``FairSC(normalized=True)``. The eigenvectors are computed at the top of the spectrum of the projected
+    normalised adjacency, so that every step costs one product with A and O(n h) for h groups.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters k.
     row_normalize : bool, default=False
-        Whether the rows of H are scaled to unit length before k-means. Not part of the original method; it
-        keeps a few extreme rows from taking clusters of their own.
+        Whether the rows of H are scaled to unit length before k-means, so that a few extreme rows do not form
+        clusters of their own. Not part of the original method.
     n_init : int, default=10
         Number of starts of k-means; the best one counts.
     random_state : int, Generator, RandomState or None
@@ -257,10 +256,10 @@ class ScalableFairSC(SpectralMethod):
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`.
     embedding_ : ndarray of shape (n_nodes, n_clusters)
-        H, before its rows are scaled; zeros for nodes without an edge. These are placed after k-means, where
-        they help fairness most.
+        H, before its rows are scaled; zeros for nodes without an edge. These are assigned after k-means, to the
+        clusters where they improve fairness most.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the constrained normalised Laplacian, ascending.
+        Eigenvalues of the constrained normalised Laplacian, ascending.
 
     Notes
     -----

@@ -1,7 +1,8 @@
-r"""A spectral start between plain and fair: fairness enters as a penalty on the spectrum, not as a constraint.
+r"""Soft-fair spectral clustering, with fairness as a penalty instead of a constraint; used as a start.
 
-The leading eigenvectors of :math:`D^{-1/2} A D^{-1/2} - \tau U U^\top`, where U spans the directions in which groups
-differ. With :math:`\tau = 0` that is plain spectral clustering, with :math:`\tau \to \infty` it is `ScalableFairSC`.
+The embedding is given by the leading eigenvectors of :math:`D^{-1/2} A D^{-1/2} - \tau U U^\top`, where U spans the
+directions in which groups differ. :math:`\tau = 0` is plain spectral clustering, and :math:`\tau \to \infty` is
+`ScalableFairSC`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from equigraph.spectral.embedding import group_constraint
 from equigraph.spectral.labels import embedded_labels, fill_empty, kmeans_labels, unit_rows
 from equigraph.stores.products import Product, single_blas_thread
 
-# More vectors than are wanted make the wanted ones converge faster.
+# Number of extra vectors, for faster convergence.
 _SPARE = 2
-# On large graphs: most vectors of a block, nodes that k-means looks at (at least, and for each cluster), and rows that
-# are worked on at a time, so that they stay in the cache.
+# On large graphs: most vectors of a block, size of the sample for k-means (least, and per cluster), and rows that are
+# processed at a time, so that they stay in the cache.
 _MOST_WIDE, _SAMPLE, _SAMPLE_EACH, _ROWS = 24, 20_000, 200, 8192
-# Fewer nodes with an edge than this are treated with care.
+# With fewer nodes with an edge than this, samples and single precision are not used.
 _FEW = 1000
-# Starts of k-means.
+# Number of starts of k-means.
 _STARTS = 3
-# Squared length of a single-precision vector that is nothing but rounding.
-_NOTHING = 1e-8
+# Squared length below which a vector in single precision is only rounding error.
+_ROUNDING = 1e-8
 
 
 def soft_fair_labels(
@@ -37,9 +38,9 @@ def soft_fair_labels(
     strength: float,
     seed: int,
 ) -> NDArray[np.intp]:
-    r"""Return labels of soft-fair spectral clustering with a weight :math:`\tau` of fairness, for use as a start.
+    r"""Return labels of soft-fair spectral clustering with a weight :math:`\tau` of fairness, as a start.
 
-    Nodes without an edge are placed last, where they help fairness most; every cluster has a node.
+    Nodes without an edge are assigned last, to the clusters where they improve fairness most; no cluster is empty.
     """
 
     def embed(connected: sparse.csr_array, members: NDArray | None, n_vectors: int) -> NDArray:
@@ -57,7 +58,7 @@ def _leading_vectors(
     seed: int,
     n_steps: int = 8,
 ) -> NDArray[np.float64]:
-    """Return approximate leading eigenvectors from a block Krylov space, a pass over the graph for each block."""
+    """Return approximate leading eigenvectors from a block Krylov space, by one pass over the graph per block."""
     n = adjacency.shape[0]
     degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
     half = 1 / np.sqrt(degrees)[:, None]
@@ -74,7 +75,7 @@ def _leading_vectors(
     space, image = block, operator(block)
     images = image
     for _ in range(n_steps - 1):
-        # Twice is enough to be orthogonal to working precision.
+        # Two orthogonalisations suffice for working precision.
         for _ in range(2):
             image = image - space @ (space.T @ image)
         block, triangle = np.linalg.qr(image)
@@ -91,7 +92,7 @@ def _leading_vectors(
 
 
 def are_few(degrees: NDArray, n_clusters: int) -> bool:
-    """Return whether so few nodes have an edge that samples of them are not worth it."""
+    """Return whether too few nodes have an edge for the approximations of `labels_by_products`."""
     return bool(np.count_nonzero(degrees) < max(n_clusters, _FEW))
 
 
@@ -104,11 +105,11 @@ def labels_by_products(
     strength: float,
     seed: int,
 ) -> NDArray[np.intp]:
-    """Return what `soft_fair_labels` does, roughly, for large graphs of which only products are known.
+    """Approximate `soft_fair_labels` for large graphs, by products with the graph.
 
-    The vectors are computed in single precision, at most 24 in a block: that many random mixtures of the leading
-    eigenvectors tell more clusters apart than there are mixtures. k-means sees a sample of the nodes, and the others go
-    to the nearest centre. Weights are in units of the largest, so that single precision holds them.
+    The vectors are computed in single precision, at most 24 in a block: random mixtures of the leading eigenvectors
+    separate more clusters than there are mixtures. k-means runs on a sample of the nodes, and the others are assigned
+    to the nearest centre. Weights are in units of the largest, as single precision requires.
     """
     active = degrees > 0
     with single_blas_thread():
@@ -118,14 +119,14 @@ def labels_by_products(
         seen = unit_rows(points[sample])
         found = fill_empty(kmeans_labels(seen, n_clusters, n_init=_STARTS, seed=seed), seen, n_clusters)
         labels = _nearest(points, group_means(seen, found, n_clusters))
-    # In the sample every cluster has a node; among the nearest it might lose them all.
+    # The labels of the sample leave no cluster empty; the nearest centres might.
     labels[sample] = found
     n_groups = 1 if codes is None else int(codes.max()) + 1
     return place_isolated(labels, ~active, codes, n_clusters, n_groups)
 
 
 def _nearest(points: NDArray, centres: NDArray) -> NDArray[np.intp]:
-    """Return the centre nearest to the direction of each point."""
+    """Return the index of the centre nearest to each point scaled to unit length."""
     labels = np.empty(points.shape[0], dtype=np.intp)
     centres = centres.astype(points.dtype)
     half_squares = np.einsum("ij,ij->i", centres, centres) / 2
@@ -147,9 +148,9 @@ def _quick_vectors(
 ) -> NDArray[np.float32]:
     """Return approximate leading eigenvectors from a block Krylov space in single precision.
 
-    Rows of nodes without an edge are 0. Some plain products come first, more of them on larger graphs: a random start
-    has less of any eigenvector there. The space is kept, its image is not: the projections that make a block orthogonal
-    to the space are the entries of the small matrix.
+    Rows of nodes without an edge are 0. Some power iterations come first, more of them on larger graphs, where a random
+    start has a smaller component along each eigenvector. The image of the space is not stored: the coefficients that
+    make a block orthogonal to the space are the entries of the projected matrix.
     """
     n = degrees.size
     half = np.zeros((n, 1), dtype=np.float32)
@@ -171,7 +172,7 @@ def _quick_vectors(
         return image
 
     for _ in range(1 + round(3 * np.log10(max(n, 100_000) / 10_000))):
-        # At half the strength no direction gets a negative eigenvalue so large that powers of it take over.
+        # At half the strength no negative eigenvalue is large enough to dominate the power iteration.
         start = operator(start, strength / 2)
     block, size = _orthonormal(start * (half > 0)), 0
     for _ in range(n_steps):
@@ -180,7 +181,7 @@ def _quick_vectors(
         image = operator(block, strength)
         small[:size, fresh] = _gram(space[:, :size], image)
         _subtract(image, space[:, :size], small[:size, fresh])
-        # Twice is enough to be orthogonal to working precision.
+        # Two orthogonalisations suffice for working precision.
         _subtract(image, space[:, :size], _gram(space[:, :size], image))
         block = _orthonormal(image)
         if block.shape[1] == 0:
@@ -192,7 +193,7 @@ def _quick_vectors(
 
 
 def _gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:
-    """Return ``left.T @ right`` of two panels in single precision, the blocks of rows summed in double."""
+    """Return ``left.T @ right`` of two panels in single precision; blocks of rows are summed in double precision."""
     total = np.zeros((left.shape[1], right.shape[1]))
     for start in range(0, left.shape[0], _ROWS):
         total += left[start : start + _ROWS].T @ right[start : start + _ROWS]
@@ -207,7 +208,7 @@ def _subtract(panel: NDArray, space: NDArray, coefficients: NDArray) -> None:
 
 
 def _orthonormal(panel: NDArray) -> NDArray:
-    """Return an orthonormal basis of the columns of a panel, by its small Gram matrix."""
+    """Return an orthonormal basis of the columns of a panel, by its Gram matrix."""
     squares, vectors = np.linalg.eigh(_gram(panel, panel))
-    used = squares > _NOTHING
+    used = squares > _ROUNDING
     return panel @ (vectors[:, used] / np.sqrt(squares[used])).astype(panel.dtype)

@@ -1,4 +1,4 @@
-"""Smallest eigenpairs of a graph Laplacian on a subspace, without ever forming a basis of that subspace."""
+"""Smallest eigenpairs of a graph Laplacian on a subspace, without a basis of that subspace."""
 
 from __future__ import annotations
 
@@ -14,31 +14,28 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 
 from equigraph.exceptions import InfeasibleError
 
-# Below this size LAPACK is as fast as ARPACK and cannot fail to converge.
+# Up to this size LAPACK is as fast as ARPACK, and always converges.
 DENSE_NODES = 100
-# Where a sparse factorisation comes first. Its fill-in is unknown beforehand and can come close to n^2 / 2:
-# at worst a few seconds and 300 MB within these limits (LastFM, 5,576 nodes with 7 entries each, takes 0.1
-# s).
+# Limits of graphs for which a sparse factorisation is tried first. Its fill-in is not known in advance, and may reach
+# n^2 / 2: at worst a few seconds and 300 MB within these limits (LastFM, 5,576 nodes with 7 entries each, takes 0.1 s).
 _FACTOR_NODES = 2_000
 _FACTOR_SPARSE_NODES = 8_000
 _FACTOR_ENTRIES = 8
-# Where it is worth a try after iterations have failed: they fail on long, thin graphs, whose fill-in is
-# small.
+# Limit for a factorisation after iterations have failed: they fail on long, thin graphs, whose fill-in is small.
 _RESCUE_NODES = 200_000
-# Shift of the Laplacian, relative to the mean degree: large enough for an accurate solve, small against its
-# gaps.
+# Shift of the Laplacian, relative to the mean degree: large enough for accurate solves, small against its gaps.
 _SHIFT = 1e-4
 # Accuracy of the eigenpairs, before their Rayleigh-Ritz refinement.
 _TOLERANCE = 1e-12
-# Accuracy with which a missed copy of a multiple eigenvalue is looked for.
+# Accuracy in the search for missed copies of a multiple eigenvalue.
 _CHECK_TOLERANCE = 1e-7
-# (factor on the Krylov dimension, restarts) of the tries of ARPACK.
-_TRIES = ((1, 300), (4, 1_000))
+# (factor on the Krylov dimension, restarts) of the attempts with ARPACK.
+_ATTEMPTS = ((1, 300), (4, 1_000))
 
 
 @dataclass(frozen=True)
 class Laplacian:
-    r"""The operator M of the eigenproblem, in coordinates where the vectors are orthonormal.
+    r"""Operator M of the eigenproblem, in coordinates in which the eigenvectors are orthonormal.
 
     M is L = D - A, or with ``scale`` :math:`s = d^{-1/2}` the normalised :math:`I - D^{-1/2} A D^{-1/2}`.
     """
@@ -53,7 +50,7 @@ class Laplacian:
         return int(self.degrees.size)
 
     def bound(self) -> float:
-        """Return a bound of the eigenvalues: 2 when normalised, else the largest d_i + d_j of an edge."""
+        """Return a bound on the eigenvalues: 2 if normalised, else the largest d_i + d_j of an edge."""
         if self.scale is not None:
             return 2.0
         rows = np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
@@ -68,7 +65,7 @@ class Laplacian:
         return x - scale * (self.adjacency @ (scale * x))
 
     def factorized_inverse(self) -> Callable[[NDArray], NDArray]:
-        """Factorise M + shift I once and return its inverse as a function of a vector or panel."""
+        """Factorise M + shift I, and return its inverse as a function of a vector or panel."""
         shift = self.degrees if self.scale is not None else np.ones(self.n_nodes)
         matrix = sparse.diags_array(self.degrees + _SHIFT * shift) - self.adjacency
         factors = splu(
@@ -90,8 +87,8 @@ class Laplacian:
     def iterative_inverse(self) -> Callable[[NDArray], NDArray]:
         """Return the inverse of L + shift I as a function, by conjugate gradients (unnormalised only).
 
-        With the degrees as preconditioner the number of steps depends on the gap of the *normalised*
-        Laplacian, which hubs do not spoil.
+        With the degrees as preconditioner the number of steps depends on the gap of the *normalised* Laplacian, which
+        does not suffer from hubs.
         """
         diagonal = self.degrees + _SHIFT
         shape = (self.n_nodes, self.n_nodes)
@@ -109,20 +106,19 @@ class Laplacian:
 def smallest(
     laplacian: Laplacian, excluded: NDArray, known: NDArray, n_vectors: int, *, method: str = "auto"
 ) -> NDArray[np.float64]:
-    """Return the eigenvectors of the smallest eigenvalues on the complement of orthonormal directions, in any order.
+    """Return the eigenvectors of the smallest eigenvalues on the complement of orthonormal directions, unsorted.
 
-    Some of the directions are ``known`` null vectors of M. The method "iterate" needs products with A only; "factor" a
-    sparse factorisation, after which it takes few steps; "auto" is "factor" where that is sure to be cheap. Where
-    ARPACK does not converge with one, the other is tried.
+    Some of the directions are ``known`` null vectors of M. The method "iterate" uses products with A only; "factor"
+    uses a sparse factorisation, and takes few steps; "auto" is "factor" if that is cheap. If ARPACK does not converge
+    with one, the other is tried.
     """
     deflated = np.hstack([excluded, known])
     n_free = laplacian.n_nodes - deflated.shape[1]
-    # A complement that small means a constraint basis that is nearly n x n already: a dense matrix adds
-    # little.
+    # If the complement is small, the constraint basis is nearly n x n, and a dense matrix adds little.
     if method == "dense" or laplacian.n_nodes <= DENSE_NODES or n_free <= 2 * _krylov(n_vectors):
         return _dense(laplacian, deflated, n_vectors)
-    for way in _ways(laplacian, method):
-        operator = _operator(way, laplacian, excluded, known)
+    for candidate in _methods(laplacian, method):
+        operator = _operator(candidate, laplacian, excluded, known)
         vectors = _largest(operator, deflated, n_vectors)
         if vectors is not None:
             return vectors
@@ -132,7 +128,7 @@ def smallest(
     )
 
 
-def _ways(laplacian: Laplacian, method: str) -> tuple[str, ...]:
+def _methods(laplacian: Laplacian, method: str) -> tuple[str, ...]:
     """Return the methods to try, in order."""
     n_nodes = laplacian.n_nodes
     is_sparse = laplacian.adjacency.nnz <= _FACTOR_ENTRIES * n_nodes
@@ -142,8 +138,8 @@ def _ways(laplacian: Laplacian, method: str) -> tuple[str, ...]:
     return ("iterate", "factor") if is_small or (is_sparse and n_nodes <= _RESCUE_NODES) else ("iterate",)
 
 
-def _operator(way: str, laplacian: Laplacian, excluded: NDArray, known: NDArray) -> LinearOperator:
-    if way == "factor":
+def _operator(method: str, laplacian: Laplacian, excluded: NDArray, known: NDArray) -> LinearOperator:
+    if method == "factor":
         return _inverse_operator(laplacian.factorized_inverse(), excluded, known)
     if laplacian.scale is None:
         return _inverse_operator(laplacian.iterative_inverse(), excluded, known)
@@ -159,13 +155,13 @@ def _dense(laplacian: Laplacian, deflated: NDArray, n_vectors: int) -> NDArray[n
     matrix = laplacian.times(np.eye(n_nodes))
     matrix -= deflated @ (deflated.T @ matrix)
     matrix -= (matrix @ deflated) @ deflated.T
-    # The deflated directions move above the whole spectrum.
+    # Shift the deflated directions above the whole spectrum.
     matrix += 2 * laplacian.bound() * (deflated @ deflated.T)
     return linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[0, n_vectors - 1])[1]
 
 
 def _forward_operator(laplacian: Laplacian, deflated: NDArray) -> LinearOperator:
-    """Return P (bound I - M) P - bound (I - P): what is wanted on top, what is deflated below zero."""
+    """Return P (bound I - M) P - bound (I - P): wanted eigenvalues are the largest, deflated ones negative."""
     bound = laplacian.bound()
     basis = np.ascontiguousarray(deflated)
 
@@ -185,7 +181,7 @@ def _inverse_operator(
     """Return the inverse of K = M + shift I, given as a function, compressed to the complement.
 
     With U = ``excluded``, Z (Z'KZ)^-1 Z' = K^-1 - K^-1 U (U'K^-1 U)^-1 U'K^-1 for any basis Z
-    of the complement of U. The known null vectors are eigenvectors of it, so projecting them away is exact.
+    of the complement of U. The known null vectors are eigenvectors of it, so their projection is exact.
     """
     if excluded.shape[1]:
         panel = solve(np.ascontiguousarray(excluded))
@@ -205,7 +201,7 @@ def _inverse_operator(
 def _largest(operator: LinearOperator, deflated: NDArray, n_vectors: int) -> NDArray[np.float64] | None:
     """Return the eigenvectors of the largest eigenvalues, or None if ARPACK does not converge."""
     start = _start(deflated)
-    for factor, restarts in _TRIES:
+    for factor, restarts in _ATTEMPTS:
         ncv = min(start.size, factor * _krylov(n_vectors))
         try:
             values, vectors = lanczos(operator, n_vectors, start, ncv=ncv, maxiter=restarts, tol=_TOLERANCE)
@@ -218,10 +214,10 @@ def _largest(operator: LinearOperator, deflated: NDArray, n_vectors: int) -> NDA
 def _with_missed_copies(
     operator: LinearOperator, deflated: NDArray, values: NDArray, vectors: NDArray
 ) -> NDArray[np.float64]:
-    """Replace eigenvectors by better ones that were missed.
+    """Replace eigenvectors by missed copies of multiple eigenvalues.
 
-    Lanczos iterations see one vector of a multiple eigenvalue; the others only appear by rounding, sometimes
-    too late. So the complement of what was found is searched for a larger eigenvalue, until there is none.
+    Lanczos iterations find one vector of a multiple eigenvalue; the others appear only by rounding, sometimes too late.
+    The complement of the vectors found is therefore searched for a larger eigenvalue, until there is none.
     """
     n_nodes, n_vectors = vectors.shape
     for attempt in range(1, n_vectors + 2):
@@ -230,7 +226,7 @@ def _with_missed_copies(
         def matvec(x: NDArray, seen: NDArray = seen) -> NDArray:
             x = x.ravel()
             y = operator.matvec(x - seen @ (seen.T @ x))
-            # Whatever was seen goes far below, so that it cannot come back.
+            # Shift the known vectors far down in the spectrum, so that they are not found again.
             return y - seen @ (seen.T @ y) - values.max() * (seen @ (seen.T @ x))
 
         rest = LinearOperator(operator.shape, matvec=matvec, dtype=np.float64)
@@ -249,18 +245,17 @@ def _with_missed_copies(
 def lanczos(
     operator: Any, n_vectors: int, start: NDArray, *, which: str = "LA", **options: Any
 ) -> tuple[NDArray, NDArray]:
-    """Return eigenpairs by ARPACK, the same from run to run."""
-    # Newer versions of scipy draw the vectors of a broken-down recurrence from rng, unseeded by default.
+    """Return eigenpairs by ARPACK, reproducibly."""
+    # Newer versions of scipy draw vectors after a breakdown from rng, which is unseeded by default.
     if "rng" in inspect.signature(eigsh).parameters:
         options["rng"] = np.random.default_rng(0)
     return eigsh(operator, k=n_vectors, which=which, v0=start, **options)
 
 
 def _start(deflated: NDArray, number: int = 0) -> NDArray[np.float64]:
-    """Return a fixed start vector that meets the constraint and has a share in every wanted direction.
+    """Return a fixed start vector that meets the constraint and has a component in every direction.
 
-    A vector has no share in the copies of an eigenvalue that it missed, so each new search needs another
-    number.
+    A vector has no component in the copies of an eigenvalue that it missed, so each new search needs another number.
     """
     start = np.random.default_rng(number).standard_normal(deflated.shape[0])
     return start - deflated @ (deflated.T @ start)

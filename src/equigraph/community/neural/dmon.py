@@ -1,4 +1,4 @@
-"""DMoN, the neural competitor of the paper, as an estimator."""
+"""DMoN, the neural baseline of the paper, as an estimator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from equigraph.graph.groups.sums import indicator
 from equigraph.spectral.solvers import lanczos
 from equigraph.stores.blocks import BlockGraph
 
-# Below this size, or when most eigenvectors are wanted, ARPACK is no better than LAPACK.
+# Up to this size, or if most eigenvectors are wanted, LAPACK is at least as fast as ARPACK.
 _DENSE_NODES = 64
 
 
@@ -63,8 +63,8 @@ class DMoN(GraphClusterer):
     hidden : int or tuple of int, default=(64,)
         Width of each graph convolution.
     null_model : {"paper", "google"}, default="paper"
-        "google" counts the edges twice, as the published code of DMoN does: half the modularity at resolution
-        1/2, so that fewer clusters are favoured and ``collapse`` weighs twice as much.
+        "google" counts the edges twice, like the published code of DMoN: half the modularity at resolution 1/2,
+        which favours fewer clusters and doubles the weight of ``collapse``.
     collapse : float, default=1.0
         Weight of the term that keeps the clusters from collapsing into one.
     dropout : float, default=0.0
@@ -86,9 +86,9 @@ class DMoN(GraphClusterer):
         Seed of the initial weights, the dropout and the eigenvector iterations. PyTorch's global random state
         is neither read nor changed. Repeatable on the CPU; a GPU may round differently from run to run.
     callbacks : callable or list of callables, optional
-        Told after every epoch; one that returns True stops the run. See docs/callbacks.md.
+        Called after every epoch; returning True stops the run. See docs/callbacks.md.
     time_limit : float, optional
-        Seconds after which the run is stopped and what it has is kept.
+        Time limit in seconds, after which the run stops and the current result is kept.
     verbose : bool, default=False
         Whether to log progress.
 
@@ -99,7 +99,7 @@ class DMoN(GraphClusterer):
     objective_history_ : ndarray of shape (n_iterations,)
         Loss at the start of each epoch.
     n_iter_ : int
-        Epochs done.
+        Number of epochs.
     status_ : str
         "max_iter" (all epochs done), "stopped" (by a callback) or "diverged".
 
@@ -258,17 +258,17 @@ def ordinal_column(groups: Groups) -> NDArray[np.float64]:
 def structural_columns(
     adjacency: sparse.csr_array, n_components: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    r"""Return what a node's place in the graph says: leading eigenvectors and the degree.
+    r"""Return structural node features: leading eigenvectors and the degree.
 
-    They are those of :math:`D^{-1/2} A D^{-1/2}`, and :math:`\log(1 + d)` centred; each column has mean square 1 (equal
-    degrees give a column of zeros).
+    The eigenvectors are those of :math:`D^{-1/2} A D^{-1/2}`, the degree column is :math:`\log(1 + d)` centred. Each
+    column has mean square 1, except that equal degrees give a column of zeros.
     """
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     vectors = _leading_eigenvectors(adjacency, degrees, n_components, rng)
     logs = np.log1p(degrees)
     logs -= logs.mean()
     spread = np.sqrt(np.mean(logs**2))
-    # Rounding of the mean leaves a spread near 1e-16 in a regular graph, which must not be blown up.
+    # In a regular graph rounding of the mean leaves a spread near 1e-16, by which the column must not be divided.
     logs = logs / spread if spread > 1e-9 else np.zeros_like(logs)
     return np.column_stack([vectors * np.sqrt(degrees.size), logs])
 

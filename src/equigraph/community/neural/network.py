@@ -25,7 +25,7 @@ _SLOW, _FAST = 0.9, 0.999
 
 
 class TorchGraph(NamedTuple):
-    """A graph as the model needs it: one sparse matrix and two vectors, for 2m, the sum of all degrees."""
+    """Graph for the model: one sparse matrix and two vectors, normalised by 2m, the sum of all degrees."""
 
     weights: Tensor  # A / 2m, sparse; float32 then copes with weights of any scale
     degrees: Tensor  # d / 2m; they sum to 1
@@ -38,7 +38,7 @@ def torch_graph(adjacency: sparse.csr_array, *, dtype: torch.dtype, device: torc
     total = float(adjacency.sum(dtype=np.float64))
     degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / total
     with warnings.catch_warnings():
-        # Said once per process by PyTorch itself; nothing that a caller could act on.
+        # PyTorch warns once per process, and callers cannot do anything about it.
         warnings.filterwarnings(
             "ignore", message="Sparse CSR tensor support is in beta", category=UserWarning
         )
@@ -114,7 +114,7 @@ class Network(NamedTuple):
     head_bias: Tensor
 
     def tensors(self) -> list[Tensor]:
-        """Return everything that is trained."""
+        """Return all trainable tensors."""
         hidden = [weights for layer in self.layers for weights in layer if weights is not None]
         return [*hidden, self.head, self.head_bias]
 
@@ -129,7 +129,7 @@ def new_network(
     dtype: torch.dtype,
     device: torch.device,
 ) -> Network:
-    """Draw the initial weights: all Glorot-uniform, as Keras does, but for an orthogonal head."""
+    """Draw the initial weights: Glorot-uniform as in Keras, except for an orthogonal head."""
 
     def trained(drawn: Tensor) -> Tensor:
         return drawn.to(dtype=dtype, device=device).requires_grad_()
@@ -167,7 +167,7 @@ def assign(
 
 
 def neighbourhood_average(graph: TorchGraph, columns: Tensor) -> Tensor:
-    """Return the product with the normalised graph with self-loops, through the one matrix that is stored."""
+    """Return the product with the normalised graph with self-loops, computed from the stored matrix."""
     scaled = graph.scale * columns
     return graph.scale * (graph.total * SymmetricProduct.apply(graph.weights, scaled) + scaled)
 
@@ -179,9 +179,10 @@ def train(
     seed: int,
     notify: Callable[[str, int, int, float], bool],
 ) -> tuple[NDArray, list[float], str]:
-    """Train a network on the whole graph at once; return C, the loss of every epoch and how it ended.
+    """Train a network on the whole graph; return C, the loss of every epoch and the status.
 
-    ``model`` has the options, ``columns`` are the node features. A network that diverges has the last finite weights.
+    ``model`` has the options, ``columns`` are the node features. After a divergence C is that of the last finite
+    weights.
     """
     place: dict[str, Any] = {"dtype": getattr(torch, model.dtype), "device": _device_of(model.device)}
     hidden = [model.hidden] if isinstance(model.hidden, (int, np.integer)) else list(model.hidden)
@@ -190,7 +191,7 @@ def train(
     inputs = torch.from_numpy(columns).to(**place), torch.from_numpy(averages).to(**place)
     history: list[float] = []
     status = "max_iter"
-    # The caller may have switched gradients off, which is global.
+    # The caller may have disabled gradients, which is a global setting.
     with _one_thread(), torch.enable_grad():
         network = new_network(
             columns.shape[1], hidden, model.n_clusters, skip=model.skip, generator=generator, **place
@@ -243,7 +244,7 @@ def _one_thread() -> Iterator[None]:
 
 
 class Adam:
-    """Adam with Keras' constants. PyTorch's own pulls in its compiler, seconds of import for ten lines."""
+    """Adam with the constants of Keras; that of PyTorch imports its compiler, which takes seconds."""
 
     def __init__(self, tensors: Sequence[Tensor], learning_rate: float):
         self.tensors = tensors
@@ -254,7 +255,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self, gradients: Sequence[Tensor]) -> None:
-        """Move against the gradients."""
+        """Apply one update to the tensors."""
         self.steps += 1
         slow, fast = 1 - _SLOW**self.steps, 1 - _FAST**self.steps
         parts = zip(self.tensors, gradients, self.first, self.second, strict=True)
@@ -275,7 +276,7 @@ def _glorot(shape: tuple[int, ...], fans: int, generator: torch.Generator) -> Te
 
 
 def _orthogonal(n_rows: int, n_columns: int, generator: torch.Generator) -> Tensor:
-    """Return a matrix with orthonormal columns (or rows, where it is wide), uniform among those."""
+    """Draw a matrix with orthonormal columns (rows if it is wide), uniformly."""
     tall = (max(n_rows, n_columns), min(n_rows, n_columns))
     Q, R = torch.linalg.qr(torch.randn(tall, generator=generator, dtype=torch.float64))
     Q = Q * torch.where(R.diagonal() < 0, -1.0, 1.0)
