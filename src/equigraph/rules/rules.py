@@ -54,7 +54,7 @@ class Rules:
         they are fewer; ``{"least": 2, "but": {"Ada": 1, "Ben": 0}}`` asks for fewer, or none, for some. With
         ``"of": {"Ada": ["Ben", "Cem"]}`` friends are not links but the nodes that each node asked for itself.
     at_least, at_most : dict of attribute to dict of value to int, or list of (nodes, int)
-        How many nodes of a group every cluster has at least, or at most; or how many of these nodes.
+        Least, or largest, number of nodes of a group in every cluster; or of a list of nodes.
     not_alone : dict of attribute to int
         Of each value of the attribute a cluster has none or at least so many nodes.
     shares : dict of attribute to float
