@@ -206,7 +206,7 @@ def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, 
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(GraphError, match="is no folder of row blocks"):
+        with pytest.raises(GraphError, match="is not a folder of row blocks"):
             fitted(data, replace(blocks, folder=tmp_path / "elsewhere"), execution=client, init="random")
 
 

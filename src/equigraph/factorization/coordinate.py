@@ -155,7 +155,7 @@ class _Descent:
         if not np.isfinite(self.curvature):
             raise ParameterError(
                 f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the "
-                "curvature of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
+                "curvature of a penalty that overrides gradient(): override curvature() too, or use solver='mu'."
             )
         self.extrapolation = FIRST
         self.proximity = PROXIMITY

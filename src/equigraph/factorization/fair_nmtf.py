@@ -178,8 +178,8 @@ class FairNMTF(GraphClusterer):
         """Raise an error if the penalty needs the graph in memory, or if the graph has no edges."""
         if penalty is not None and not has_row_form(penalty):
             raise ParameterError(
-                f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows are apart out of core: use one with "
-                "a group_form(), or a graph in memory."
+                f"FairNMTF: the penalty {penalty!r} links single nodes, which is not possible out of core: use one "
+                "with a group_form(), or a graph in memory."
             )
         if product.squared_norm() == 0:
             raise InfeasibleError(f"{problem.graph} has no edge: there is nothing to cluster by.")

@@ -321,7 +321,9 @@ def read_meta(folder: Path) -> dict[str, Any]:
     """Read and validate the metadata of a folder."""
     path = folder / META
     if not path.exists():
-        raise GraphError(f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one.")
+        raise GraphError(
+            f"{folder} is not a folder of row blocks, as it has no {META}: make one with write_blocks."
+        )
     meta = read_json(path)
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("version") != VERSION:
         raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")

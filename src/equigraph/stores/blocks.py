@@ -422,7 +422,7 @@ def _stored(
         values = load_array(path, mapped=False)
     if values.shape != (n_nodes,) or (path.suffix == ".npy" and values.dtype.kind not in "iufb"):
         raise GraphError(
-            f"{path} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
+            f"{path} does not hold one value for each of {count(n_nodes, 'node')}: write the blocks again."
         )
     return values
 

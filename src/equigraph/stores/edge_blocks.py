@@ -112,9 +112,7 @@ def write_edge_blocks(
     """
     check_known("duplicates", duplicates, DUPLICATES)
     if n_nodes is not None and (not isinstance(n_nodes, (int, np.integer)) or n_nodes < 1):
-        raise ParameterError(
-            f"n_nodes={n_nodes!r} is no number of nodes: expected a whole number of at least 1."
-        )
+        raise ParameterError(f"n_nodes must be a whole number of at least 1; got {n_nodes!r}.")
     # The working directory of the workers may differ.
     edges, folder = Path(edges).resolve(), Path(folder).resolve()
     check_target(folder)
@@ -196,7 +194,7 @@ def edge_files(edges: str | os.PathLike[str]) -> list[Path]:
     path = Path(edges)
     files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
     if not files:
-        raise GraphError(f"{path} is no parquet file and no folder with one: expected an edge set.")
+        raise GraphError(f"{path} is neither a parquet file nor a folder of them: expected an edge set.")
     return files
 
 
@@ -256,7 +254,7 @@ def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
     try:
         weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise GraphError(f"{file}: the weights are no numbers ({reason(error)}).") from error
+        raise GraphError(f"{file}: the weights are not numbers ({reason(error)}).") from error
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
         raise GraphError(

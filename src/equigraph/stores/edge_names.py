@@ -116,7 +116,9 @@ def numbers_of_names(file: Path, columns: EdgeColumns) -> Callable[..., NDArray[
     own = names_of_file(file, columns)
     places = compute.index_in(own, value_set=read_names(columns.names)).to_numpy(zero_copy_only=False)
     if own and (places.dtype.kind != "i" or np.isnan(places.astype(float)).any()):
-        raise GraphError(f"{file} names nodes that it did not when the names were collected: it has changed.")
+        raise GraphError(
+            f"{file} has changed since the names of its nodes were collected: write the blocks again."
+        )
 
     def numbers(column: Any, name: str, file: Path, first: int) -> NDArray[np.int64]:
         rows = compute.index_in(_texts(column, name, file, first), value_set=own)
