@@ -17,7 +17,7 @@ from equigraph.search.kernels.anneal import anneal as anneal_kernel
 from equigraph.search.kernels.local import MOST_DENSE, visit
 from equigraph.search.level import aggregate, common_parts, compact, first_level
 from equigraph.search.level_rules import LevelRules
-from equigraph.search.moves import anneal, by_cluster, climb, local_search, near_room, swap
+from equigraph.search.moves import anneal, by_cluster, climb, local_search, neighbour_buffers, swap
 from equigraph.search.objective import MOST_GROUPS, make_objective
 from equigraph.search.partition import Partition, scores_of
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, prepare
@@ -72,7 +72,7 @@ def pair_of(case, make_graph, labels=None, **bounds):
 def one_visit(partition, site, *, within=EVERYTHING, fixed=True):
     """Let one site move; return the number of moves and what Q, the notion and the objective rose by."""
     awake, gained = np.ones(partition.level.n_sites, dtype=np.bool_), np.zeros(5)
-    room = near_room(partition.n_clusters)
+    room = neighbour_buffers(partition.n_clusters)
     visit(*partition.arrays, Tour(0, np.array([site]), within, fixed, awake, NOTHING, gained, *room))
     return gained[:4]
 
@@ -219,7 +219,7 @@ def ruled_pair(seed, with_home):
     bounded = replace(
         objective.at(0.4), least=compiled.least_size, most=compiled.most_size, rules=level_rules
     )
-    labels = level_rules.pinned(level, rng.integers(k, size=level.n_sites).astype(np.int32))
+    labels = level_rules.renumbered(level, rng.integers(k, size=level.n_sites).astype(np.int32))
     oracle = NaivePartition(
         graph.adjacency.toarray(), labels[compiled.unit], codes, 0.4,
         compiled=compiled, home=home, allowed=5, n_clusters=k,

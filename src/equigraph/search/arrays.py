@@ -186,7 +186,7 @@ class Cooling(NamedTuple):
 UNIT, GAIN, BEST, MET = 0, 1, 2, 3
 
 
-class Waiting(NamedTuple):
+class SwapCandidates(NamedTuple):
     """Candidates for swaps: a heap of nodes for each slot (cluster, target cluster, kind: the first group of a node).
 
     Slot ``(a * n_clusters + b) * n_kinds + kind`` has ``number`` entries, the largest gain first. All slots have the

@@ -164,7 +164,7 @@ class LevelRules:
             return 0
         return int(((self.home >= 0) & (self.home != labels[self.site])).sum())
 
-    def pinned(self, level: Level, labels: NDArray) -> NDArray[np.int32]:
+    def renumbered(self, level: Level, labels: NDArray) -> NDArray[np.int32]:
         """Return labels with clusters renumbered to match the rules, and fixed sites in their clusters.
 
         Every cluster that is empty after that gets a free site of one of the largest clusters.

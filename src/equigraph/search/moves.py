@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.search.arrays import MET, Cooling, Level, Tour, Waiting
+from equigraph.search.arrays import MET, Cooling, Level, SwapCandidates, Tour
 from equigraph.search.kernels import anneal as annealing
 from equigraph.search.kernels.local import MOST_DENSE, N_WANTED, visit, wanted_clusters
 from equigraph.search.kernels.swap import swap_rows
@@ -33,7 +33,7 @@ _MOST_PAIRS, _MOST_WAITING, _MOST_READ = 2**22, 128, 144
 Pause = Callable[[], Any]
 
 
-def no_pause() -> None:
+def no_check() -> None:
     """Do nothing."""
 
 
@@ -45,7 +45,7 @@ def local_search(
     fixed: bool = True,
     max_passes: int = 100,
     least_gain: float = 0.0,
-    pause: Pause = no_pause,
+    pause: Pause = no_check,
 ) -> float:
     """Move single sites while the objective rises; return the total gain.
 
@@ -76,7 +76,7 @@ def local_search(
     if partition.objective.rules is not None:
         order = order[partition.objective.rules.fixed[order] < 0]
     examples = example_sites(partition) if fixed else np.zeros(0, dtype=np.int64)
-    wanted, room = np.zeros((0, 1), dtype=np.int64), near_room(partition.n_clusters)
+    wanted, room = np.zeros((0, 1), dtype=np.int64), neighbour_buffers(partition.n_clusters)
     level, terms, score, _, state = partition.arrays
     for _ in passes(awake, gained, lambda: partition.broken, max_passes, least_gain):
         if examples.size:
@@ -86,7 +86,7 @@ def local_search(
     return float(gained[3])
 
 
-def near_room(n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def neighbour_buffers(n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return work arrays for the candidate clusters of a site; see `Tour`."""
     return np.zeros(n_clusters), np.empty(n_clusters + 1 + 2 * N_WANTED, dtype=np.int64)
 
@@ -137,7 +137,7 @@ def climb(
     max_cycles: int = 20,
     tol: float = 1e-4,
     exact: bool = False,
-    pause: Pause = no_pause,
+    pause: Pause = no_check,
 ) -> tuple[NDArray[np.int32], int]:
     """Multilevel local search: move sites and sets of sites until neither raises the objective; rules are ignored.
 
@@ -219,7 +219,7 @@ def anneal(
     *,
     cold: float = _COLD,
     prices: tuple[float, float] | None = None,
-    pause: Pause = no_pause,
+    pause: Pause = no_check,
 ) -> Partition:
     """Simulated annealing; return the best feasible labels visited, or the last ones if none were feasible.
 
@@ -280,21 +280,21 @@ def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float 
     Sizes do not change. ``least_gain`` is the least gain of a pass, in modularity, for another pass.
     """
 
-    def swapped(best: NDArray[np.int32], waiting: Waiting) -> tuple[NDArray[np.int32], float]:
+    def swapped(best: NDArray[np.int32], waiting: SwapCandidates) -> tuple[NDArray[np.int32], float]:
         found = partition.relabelled(best)
         swap_rows(*found.arrays, 0, waiting)
         return found.labels, found.value
 
     start = partition.labels.copy(), partition.relabelled(partition.labels).value
     least_gain *= 1 - partition.objective.fairness
-    waiting = partial(waiting_room, partition.objective, partition.n_clusters)
+    waiting = partial(empty_candidates, partition.objective, partition.n_clusters)
     return partition.relabelled(repeat_swaps(swapped, start, waiting, max_passes, least_gain))
 
 
 def repeat_swaps(
-    swapped: Callable[[NDArray[np.int32], Waiting], tuple[NDArray[np.int32], float]],
+    swapped: Callable[[NDArray[np.int32], SwapCandidates], tuple[NDArray[np.int32], float]],
     start: tuple[NDArray[np.int32], float],
-    waiting: Callable[[int], Waiting | None],
+    waiting: Callable[[int], SwapCandidates | None],
     max_passes: int,
     least_gain: float,
 ) -> NDArray[np.int32]:
@@ -318,7 +318,7 @@ def repeat_swaps(
     return best
 
 
-def waiting_room(objective: Objective, n_clusters: int, depth: int) -> Waiting | None:
+def empty_candidates(objective: Objective, n_clusters: int, depth: int) -> SwapCandidates | None:
     """Return empty heaps of at most ``depth`` swap candidates each; None if there would be too many heaps."""
     if n_clusters**2 > _MOST_PAIRS:
         return None
@@ -326,7 +326,7 @@ def waiting_room(objective: Objective, n_clusters: int, depth: int) -> Waiting |
     n_kinds = max(min(n_groups, _MOST_PAIRS // n_clusters**2, max(_MOST_READ // n_groups, 1)), 1)
     n_slots = n_clusters**2 * n_kinds
     size = n_slots * min(depth, _MOST_PAIRS // n_slots)
-    return Waiting(
+    return SwapCandidates(
         number=np.zeros(n_slots, dtype=np.int64),
         who=np.zeros(size, dtype=np.int64),
         gain=np.zeros(size),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.graph.units import largest_weight, shares_of, unit_weights
-from equigraph.search.arrays import BROKEN, LabelState, Level, Tour, Waiting
+from equigraph.search.arrays import BROKEN, LabelState, Level, SwapCandidates, Tour
 from equigraph.search.kernels.local import visit, wanted_clusters
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
@@ -20,12 +20,12 @@ from equigraph.search.level_rules import NO_RULES
 from equigraph.search.moves import (
     LEAST_SWAP,
     SWAP_PASSES,
+    empty_candidates,
     example_sites,
-    near_room,
-    no_pause,
+    neighbour_buffers,
+    no_check,
     passes,
     repeat_swaps,
-    waiting_room,
 )
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_from
@@ -147,7 +147,7 @@ class GraphRows:
         *,
         max_passes: int,
         least_gain: float,
-        pause: Callable[[], Any] = no_pause,
+        pause: Callable[[], Any] = no_check,
     ) -> NDArray[np.int32]:
         """Local search: move single nodes, in index order, while the objective rises; k is fixed."""
         partition = Partition(self.nodes, objective, labels)
@@ -174,20 +174,20 @@ class GraphRows:
         *,
         max_passes: int = SWAP_PASSES,
         least_gain: float = LEAST_SWAP,
-        pause: Callable[[], Any] = no_pause,
+        pause: Callable[[], Any] = no_check,
     ) -> NDArray[np.int32]:
         """Swap pairs of nodes while the objective rises; see `equigraph.search.moves.swap`."""
         labels = labels.astype(np.int32)
         n_clusters = int(labels.max()) + 1
 
-        def swapped(best: NDArray[np.int32], waiting: Waiting) -> tuple[NDArray[np.int32], float]:
+        def swapped(best: NDArray[np.int32], waiting: SwapCandidates) -> tuple[NDArray[np.int32], float]:
             state: list[NDArray] = [*waiting, *Partition(self.nodes, objective, best, n_clusters).state]
             found = self.store.walk(swap_block, state, objective, self.unit)[len(waiting)]
             pause()
             return found, objective.value(*self.scores(found, objective))
 
         start = labels, objective.value(*self.scores(labels, objective))
-        waiting = partial(waiting_room, objective, n_clusters)
+        waiting = partial(empty_candidates, objective, n_clusters)
         return repeat_swaps(swapped, start, waiting, max_passes, least_gain * (1.0 - objective.fairness))
 
 
@@ -292,7 +292,7 @@ def visit_block(
     awake, gained, *arrays = state
     level = block_level(rows, block, objective.population.size, unit)
     order, nothing = np.arange(block.high - block.low), np.zeros(0, dtype=np.int32)
-    tour = Tour(block.low, order, nothing, True, awake, wanted, gained, *near_room(arrays[1].size))
+    tour = Tour(block.low, order, nothing, True, awake, wanted, gained, *neighbour_buffers(arrays[1].size))
     visit(level, objective.terms, objective.notion.compiled(), NO_RULES, LabelState(*arrays), tour)
 
 
@@ -300,7 +300,7 @@ def swap_block(
     rows: Rows, block: RowBlock, state: Sequence[NDArray], objective: Objective, unit: float | None
 ) -> None:
     """Swap nodes of a block with candidates found before, or add them to the candidates."""
-    n_fields = len(Waiting._fields)
-    waiting, arrays = Waiting(*state[:n_fields]), LabelState(*state[n_fields:])
+    n_fields = len(SwapCandidates._fields)
+    waiting, arrays = SwapCandidates(*state[:n_fields]), LabelState(*state[n_fields:])
     level = block_level(rows, block, objective.population.size, unit)
     swap_rows(level, objective.terms, objective.notion.compiled(), NO_RULES, arrays, block.low, waiting)

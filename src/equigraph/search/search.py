@@ -218,7 +218,7 @@ class Search:
         """Return labels within the size bounds; under rules with clusters renumbered and fixed sites in place."""
         objective = self.objective
         if objective.rules is not None:
-            return objective.rules.pinned(self.level, labels)
+            return objective.rules.renumbered(self.level, labels)
         if not objective.least.size:
             return labels
         bounds = int(objective.least[0]), int(objective.most[0])
