@@ -100,5 +100,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # What the module needs for itself, such as importlib, is nobody's to use.
+    # Without what the module imports for itself, such as importlib.
     return sorted(__all__)

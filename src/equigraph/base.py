@@ -1,7 +1,7 @@
-"""The contract that every estimator of equigraph keeps.
+"""Base class of all estimators, with the input and output of a method: `Problem` and `Clustering`.
 
-A method implements ``_fit``: a validated graph, groups and a seed in, labels (and factors, where it has them)
-out. Reading the input, checking parameters, numbering the clusters and telling about empty ones is done here, once.
+A method implements ``_fit``, from a `Problem` to a `Clustering`. The base class reads the input, checks the parameters,
+numbers the clusters and warns about empty ones.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from equigraph.graph.groups.sums import indicator
 from equigraph.metrics.notions import Notion
 from equigraph.stores.blocks import BlockGraph
 
-# Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
-# where the nodes times that square times the passes are more than some ten minutes of one core.
-SMALLEST_MEAN, MOST_SQUARES = 10, 1e12
+# Methods with a cost quadratic in the number of clusters refuse clusters of a smaller mean size than the first, if
+# nodes * clusters**2 * passes exceeds the second: about ten minutes on one core.
+MIN_MEAN_SIZE, MAX_SQUARES = 10, 1e12
 
 
 @dataclass(frozen=True)
@@ -54,23 +54,23 @@ class Problem:
     graph: Graph | BlockGraph
     attributes: Attributes | None
     seed: int
-    # The sensitive features that were given, in node order, in which rules find the attributes that they name.
+    # The sensitive features as given, in node order; rules look up the attributes that they name in them.
     given: Any = None
 
     @property
     def groups(self) -> Groups | None:
-        """The groups of the only attribute, and of several the joint ones; None = no fairness."""
+        """The groups of the only attribute, or the joint groups of several; None = no fairness."""
         return None if self.attributes is None else self.attributes.joint
 
     def fair_columns(self) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]:
-        """Return the codes of all attributes side by side and their weights; None where no attribute has two groups."""
+        """Return the codes of all attributes side by side and their weights; None if no attribute has two groups."""
         if self.attributes is None or all(one.n_groups < 2 for one in self.attributes.groups.values()):
             return None, None
         return self.attributes.codes, self.attributes.weights
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """The adjacency A, weights in units of the largest; a graph on disk has none."""
+        """The adjacency A in units of the largest weight; GraphError for a graph on disk."""
         if isinstance(self.graph, BlockGraph):
             raise GraphError(
                 f"{self.graph} lies on disk, and this method needs the graph in memory: use FairPartition, FairNMTF, "
@@ -109,7 +109,7 @@ class Clustering:
     attributes : dict
         Further fitted attributes, such as ``n_iter_``.
     keeps_numbers : bool
-        Whether clusters keep their numbers, of which rules speak, instead of being numbered by size.
+        Whether clusters keep their numbers, since rules refer to them, instead of being numbered by size.
     """
 
     labels: NDArray | None = None
@@ -122,9 +122,9 @@ class Clustering:
 class DialLabels(NamedTuple):
     """Output of a method that searches its whole dial at once; clusters may have any numbers."""
 
-    # One for each value of the dial, in their order; fewer where the method was stopped.
+    # One for each value of the dial, in order; fewer if the method was stopped.
     labels: Sequence[NDArray]
-    # All labels found that no others dominate in modularity and the measure of the notion.
+    # The non-dominated labels found, by modularity and the measure of the notion.
     front: Sequence[NDArray]
 
 
@@ -141,11 +141,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     interaction_ : ndarray or csr_array of shape (n_clusters, n_clusters)
         W; sparse where ``membership_`` is.
     n_nonempty_clusters_ : int
-        Clusters that have a node. Fewer than asked for is also an `EmptyClusterWarning`.
+        Number of non-empty clusters. If it is less than ``n_clusters``, an `EmptyClusterWarning` is issued.
     seed_ : int
-        The seed that was used, also where ``random_state`` was None.
+        The seed that was used, also if ``random_state`` is None.
     n_features_in_ : int
-        Number of nodes, by scikit-learn's name.
+        Number of nodes, under scikit-learn's name.
     """
 
     _parameters: ClassVar[dict[str, Constraint]] = {
@@ -154,9 +154,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     }
     # Whether a method cannot work without groups, rather than falling back to plain clustering.
     _requires_groups: ClassVar[bool] = False
-    # Whether a method knows what to do with nodes without a group, whose code is -1.
+    # Whether a method accepts nodes without a group, whose code is -1.
     _takes_ungrouped: ClassVar[bool] = False
-    # Whether clusters of one or two nodes are worth a warning: a search on labels can avoid them.
+    # Whether to warn about clusters of one or two nodes, which a search on labels can avoid.
     _warns_of_small: ClassVar[bool] = False
     # Passes whose cost grows with the square of the number of clusters, for `_check_growth`; 0: no such cost.
     _square_passes: ClassVar[int] = 0
@@ -202,7 +202,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: None = None, *, sensitive_features: Any = None) -> Any:
         """Cluster the graph and return the membership, one column per cluster; see `fit`.
 
-        Nodes that were not there have no membership, so there is no ``transform``. ``set_output(transform="pandas")``
+        There is no ``transform``, since nodes outside the graph have no membership. ``set_output(transform="pandas")``
         gives a frame.
         """
         membership = self.fit(X, sensitive_features=sensitive_features).membership_
@@ -211,7 +211,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return _framed(membership, own.get("transform", get_config()["transform_output"]), X, self)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray:
-        """Return what the columns of the membership are called, such as ``fairpartition0``."""
+        """Return the names of the columns of the membership, such as ``fairpartition0``."""
         check_is_fitted(self)
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{i}" for i in range(self.membership_.shape[1])], dtype=object)
@@ -236,26 +236,26 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
-        """Find labels for many values of the dial at once; only for methods that set ``_searches_dial``.
+        """Return labels for many values of the dial at once; only for methods that set ``_searches_dial``.
 
-        Without values it is the whole front, also what no value of the dial gives. ``notify`` is called as `Notifier`
-        is; when it returns True, what was found until then is returned.
+        Without values the whole front is searched, including labels that no value of the dial gives. ``notify`` is
+        called like a `Notifier`; when it returns True, the labels found so far are returned.
         """
         raise NotImplementedError
 
     def _fit_together(
         self, problem: Problem, models: Sequence[Any]
     ) -> Iterator[tuple[int, Callable[[], GraphClusterer]]] | None:
-        """Fit many models, copies of this one with other seeds and dials; only for methods that set ``_shares_fits``.
+        """Fit copies of this model with other seeds and dials; only for methods that set ``_shares_fits``.
 
-        Gives the places of models as they get ready, each with a function that returns the fitted model and issues the
-        warnings of the fit; None where they are better fitted one by one.
+        Yields the index of each model when it is ready, with a function that returns the fitted model and issues the
+        warnings of the fit. Returns None if they are better fitted one by one.
         """
         raise NotImplementedError
 
     @contextmanager
     def _notifier(self) -> Iterator[Notifier]:
-        """Give the notifier of one fit: callbacks, time limit, log and Ctrl-C; for methods with these parameters."""
+        """Yield the notifier of one fit: callbacks, time limit, log and Ctrl-C; for methods with these parameters."""
         model: Any = self
         callbacks = [*Notifier(model.callbacks).callbacks]
         if model.time_limit is not None:
@@ -287,7 +287,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 f"{graph.n_nodes} (n_samples={graph.n_nodes})."
             )
         self._check_growth(graph.n_nodes, n_clusters or 0)
-        # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
+        # The user knows the node order of a Graph, but not of an edge table, whose nodes are sorted.
         order_known = graph.positional or isinstance(X, Graph)
         nodes = graph.without_edges() if isinstance(graph, BlockGraph) else graph
         features = named_feature(X, nodes, sensitive_features)
@@ -303,20 +303,20 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 
     def _check_growth(self, n_nodes: int, n_clusters: int) -> None:
-        """Refuse many small clusters, before the wait, where the cost grows with the square of their number."""
+        """Raise InfeasibleError for many small clusters if the cost is quadratic in their number."""
         passes = self._square_passes * getattr(self, "max_iter", 1) * getattr(self, "n_init", 1)
-        if n_clusters * SMALLEST_MEAN <= n_nodes or n_nodes * n_clusters**2 * passes <= MOST_SQUARES:
+        if n_clusters * MIN_MEAN_SIZE <= n_nodes or n_nodes * n_clusters**2 * passes <= MAX_SQUARES:
             return
         raise InfeasibleError(
             f"{type(self).__name__}: {n_clusters:,} clusters of {count(n_nodes, 'node')} would take very long, since "
-            f"its cost grows with the square of the number of clusters: expected at most {n_nodes // SMALLEST_MEAN:,} "
+            f"its cost grows with the square of the number of clusters: expected at most {n_nodes // MIN_MEAN_SIZE:,} "
             "clusters of so many nodes; FairPartition and FairLouvain take more."
         )
 
     def _checked_attributes(
         self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool
     ) -> Attributes | None:
-        """Return the attributes that the method works with, after a look at what may be wrong or odd about them."""
+        """Return the attributes that the method uses; raise GroupsError or warn if they are unsuitable."""
         name = type(self).__name__
         if attributes is None:
             if self._requires_groups:
@@ -368,7 +368,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             interaction: Any = clustering.interaction[np.ix_(order, order)]
         else:
             interaction = interaction_of(problem.graph, labels, membership.shape[1])
-        # As many clusters as come out may be nearly as many as nodes, and then these would be n x n.
+        # Without n_clusters there may be nearly as many clusters as nodes: dense arrays would be n x n.
         if n_clusters is not None:
             membership, interaction = (
                 matrix.toarray() if sparse.issparse(matrix) else matrix
@@ -389,7 +389,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if small.size:
             bounds = f"size_bounds={proposed_bounds(labels.size, sizes.size)}"
             how = bounds if "size_bounds" in self._parameters else f"FairPartition with {bounds}"
-            words = f"{small_words(sizes, small)}, which nobody asked for: {how} keeps clusters larger."
+            words = f"{small_words(sizes, small)}, although no such size was requested: {how} keeps clusters larger."
             warn(f"{type(self).__name__}: {words}", SmallClusterWarning)
         return self
 
@@ -420,7 +420,7 @@ def interaction_of(graph: Graph | BlockGraph, labels: NDArray, n_clusters: int) 
 
 
 def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
-    """Return a membership as it is, or as a frame whose rows are named as those of a pandas graph are."""
+    """Return a membership unchanged, or as a frame with the row index of a pandas graph."""
     if kind == "default":
         return membership
     if sparse.issparse(membership):
@@ -438,8 +438,8 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
 def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
     """Order the columns by number of nodes, largest first, ties by first node; empty ones last.
 
-    Rows with several equal maxima change hands when columns move, so the order is repeated until it stands;
-    each round only moves such rows forward, hence the bound.
+    Rows with several equal maxima change cluster when columns move, so sorting is repeated until the order is stable.
+    Each round only moves such rows to an earlier column, hence the bound.
     """
     n_columns = membership.shape[1]
     order = np.arange(n_columns)

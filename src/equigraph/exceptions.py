@@ -14,28 +14,30 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-# What a terminal obeys instead of showing it: control characters, reversed writing, and halves of pairs of surrogates.
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-# Characters of a message, and those of its end that stay where it is longer: what was expected stands there.
-_LONGEST, _END = 1_500, 400
+# Characters that a terminal interprets: control characters, bidirectional overrides and lone surrogates.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Maximum length of a message, and of the end that is kept when it is cut: it says what was expected.
+_MAX_LENGTH, _MAX_END = 1_500, 400
 
 
 def visible(text: str) -> str:
-    r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay."""
-    return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
+    r"""Escape the characters that a terminal would interpret, except line ends and tabs."""
+    return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def as_message(message: str) -> str:
-    r"""Return a message as it is shown: what came from a file is visible, and too much of it is cut.
+    r"""Return a message with control characters escaped, cut if it is very long.
 
     >>> as_message("the name is \x1b[2J"), len(as_message("x" * 50_000)) < 2_000
     ('the name is \\x1b[2J', True)
     """
     text = visible(message)
-    if len(text) <= _LONGEST:
+    if len(text) <= _MAX_LENGTH:
         return text
-    start = text[: _LONGEST - _END - 60]  # with the words between them still short enough not to be cut again
-    return f"{start} ... ({len(text) - len(start) - _END:,} characters left out) ... {text[-_END:]}"
+    start = text[
+        : _MAX_LENGTH - _MAX_END - 60
+    ]  # with the words between them still short enough not to be cut again
+    return f"{start} ... ({len(text) - len(start) - _MAX_END:,} characters left out) ... {text[-_MAX_END:]}"
 
 
 class EquigraphError(Exception):
@@ -66,7 +68,7 @@ class ParameterError(InputError):
 
 
 class InfeasibleError(InputError):
-    """What was asked cannot be met on this graph by this method."""
+    """The request cannot be met on this graph by this method."""
 
 
 class ConflictError(InfeasibleError):
@@ -78,7 +80,7 @@ class ConflictError(InfeasibleError):
 
 
 class NotFoundError(EquigraphError):
-    """What was asked was not found within the limits of the search, and may exist all the same."""
+    """No solution was found within the limits of the search, although one may exist."""
 
 
 class DatasetError(EquigraphError, OSError):
@@ -90,7 +92,7 @@ class OutputError(EquigraphError, OSError):
 
 
 class SchedulerLostError(EquigraphError):
-    """The scheduler of a Dask cluster is gone, and what was on its workers with it."""
+    """The scheduler of a Dask cluster was lost, with the data of its workers."""
 
 
 class MissingDependencyError(EquigraphError, ImportError):
@@ -110,19 +112,19 @@ class DistanceWarning(EquigraphWarning):
 
 
 class EmptyClusterWarning(EquigraphWarning):
-    """Fewer clusters are populated than were asked for."""
+    """Fewer clusters are non-empty than were requested."""
 
 
 class FairnessNotReachedWarning(EquigraphWarning):
-    """The fairness asked for was not found."""
+    """The requested fairness was not reached."""
 
 
 class RulesRelaxedWarning(EquigraphWarning):
-    """Some rules were given up, because not all of them can be kept."""
+    """Some rules were relaxed, because not all of them can be kept."""
 
 
 class SmallClusterWarning(EquigraphWarning):
-    """Clusters of one or two nodes came out that nobody asked for."""
+    """Some clusters have only one or two nodes, although this was not requested."""
 
 
 class SmallGroupWarning(EquigraphWarning):
@@ -130,23 +132,23 @@ class SmallGroupWarning(EquigraphWarning):
 
 
 class OwnGroupsWarning(EquigraphWarning):
-    """Many nodes are groups of their own."""
+    """Many groups have a single member."""
 
 
 class NumericGroupsWarning(EquigraphWarning):
-    """The groups look like the values of a number."""
+    """The groups look like values of a numeric attribute."""
 
 
 class SchedulerLostWarning(EquigraphWarning):
-    """The scheduler of a Dask cluster is gone: the result is the best that there was by then."""
+    """The scheduler of a Dask cluster was lost; the result is the best one found until then."""
 
 
 class FairnessIgnoredWarning(EquigraphWarning):
-    """Fairness was asked for and no groups were given."""
+    """Fairness was requested and no groups were given."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Issue a warning that points at the caller's own line, however deep in equigraph it arises."""
+    """Issue a warning that points at the user's line, at any depth of the call."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
         "equigraph",
@@ -157,14 +159,14 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def reason(error: BaseException) -> str:
-    r"""Return what an error of another library says, in one line and without its full stop."""
+    r"""Return the first line of an error message of another library, without its full stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(". ") if lines else type(error).__name__
 
 
 @contextmanager
 def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
-    """Turn whatever other libraries raise within the block into one sentence that starts with `what`.
+    """Convert errors of other libraries within the block to `kind`, with a message that starts with `what`.
 
     >>> with only_ours("The file is broken", GraphError):
     ...     int("x")
@@ -180,7 +182,7 @@ def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
 
 
 def require(module: str, *, extra: str | None, purpose: str) -> ModuleType:
-    """Import an optional module, or say in one sentence how to install it: by an extra, or by itself."""
+    """Import an optional module; MissingDependencyError says how to install it, by an extra or by itself."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Progress, early stop and time limits of long computations.
 
-A callback is anything callable with a `Progress`. When it returns True the computation stops and
-keeps what it has; any other value lets it go on.
+A callback is anything callable with a `Progress`. When it returns True the computation stops and keeps its current
+state; any other value continues it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Progress:
     Attributes
     ----------
     stage : str
-        What is being done, such as ``"factorization"``.
+        Name of the stage, such as ``"factorization"``.
     step, total : int
-        How far it is; ``step == total`` at the end. An early convergence ends before ``total``.
+        Number of steps done and of all steps. A stage that converges early ends before ``total``.
     objective : float or None
-        Current value of what is minimised, where there is one.
+        Current value of the objective that is minimised, if there is one.
     """
 
     stage: str
@@ -61,14 +61,14 @@ class Notifier:
 
 
 class _Shared:
-    """A callback that clones of an estimator share: a clock or a bar cannot be copied."""
+    """Base class of callbacks that clones of an estimator share instead of copying."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
         return self
 
 
 class Watched(_Shared):
-    """Several callbacks as one that remembers whether any of them has asked to stop."""
+    """Combination of several callbacks that records whether any of them has asked to stop."""
 
     def __init__(self, callbacks: Callbacks):
         self._callbacks = Notifier(callbacks).callbacks
@@ -84,7 +84,7 @@ class Watched(_Shared):
 class TimeLimit(_Shared):
     """Stop after a number of seconds, counted from its first call; the current state is kept.
 
-    A fit may have several stages, all under the same clock: take a new object for every fit.
+    All stages of a fit count towards the same limit, so use a new object for every fit.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class TimeLimit(_Shared):
         self._start: float | None = None
 
     def __call__(self, progress: Progress) -> bool:
-        """Return True once the time is over."""
+        """Return True once the limit is reached."""
         now = time.monotonic()
         if self._start is None:
             self._start = now
@@ -113,7 +113,7 @@ class TimeLimit(_Shared):
 class ProgressLog(_Shared):
     """Log progress at level INFO to the logger "equigraph", once per second at most.
 
-    Where no handler would show it, one that writes to standard error is added to that logger.
+    If the logger has no handler, one that writes to standard error is added.
 
     Examples
     --------
@@ -141,9 +141,9 @@ class ProgressLog(_Shared):
 
 @contextmanager
 def interrupt_stops() -> Iterator[Callback]:
-    """Give a callback that asks to stop after Ctrl-C; a second Ctrl-C raises KeyboardInterrupt.
+    """Yield a callback that asks to stop after Ctrl-C; a second Ctrl-C raises KeyboardInterrupt.
 
-    Only the main thread receives signals, and a handler that somebody else has set stays.
+    Only the main thread receives signals; a handler that other code has set is kept.
     """
     asked, answered = threading.Event(), threading.Event()
 
@@ -170,7 +170,7 @@ def interrupt_stops() -> Iterator[Callback]:
 
 
 class ProgressBar(_Shared):
-    """A bar in the terminal, by rich; use it as a context manager so that it is closed at the end.
+    """Progress bar in the terminal, by rich; use it as a context manager so that it is closed at the end.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class ProgressBar(_Shared):
         self._tasks.clear()
 
     def __call__(self, progress: Progress) -> None:
-        """Move the bar of this stage."""
+        """Update the bar of this stage."""
         if self._bar is None:
             return
         if progress.stage not in self._tasks:

@@ -1,4 +1,4 @@
-"""What to cite."""
+"""BibTeX entries of the paper and of the software."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOFTWARE = """@software{{equigraph,
 
 
 def cite() -> str:
-    """Return what to cite, as BibTeX: the paper whose method equigraph implements, and this version of the software.
+    """Return the BibTeX entries of the paper whose method equigraph implements and of this version of equigraph.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compiled loops: how they are made, where they are kept, and the notice that they are being compiled.
+"""Compilation of loops by numba: the decorator, the cache on disk, and a notice while compiling.
 
 numba compiles a loop when it is first called and keeps the result in a cache on disk: beside the package, in the user's
 cache folder where that is read-only, or where ``NUMBA_CACHE_DIR`` says. From the second run on they are only loaded.
@@ -13,15 +13,14 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-# Nothing calls these loops from C, and a wrapper for each takes a twelfth of the time that compiling them takes; so do
-# checks of every division, which by zero gives what numpy gives.
-_LEAN: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
+# Neither wrappers for C nor checks of division by zero (which follows numpy): each takes a twelfth of the compile time.
+_OPTIONS: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 MESSAGE = "equigraph: compiling (first run only)..."
-NOT_KEPT = (
+MESSAGE_UNCACHED = (
     "equigraph: compiling in every run, since no folder for the cache can be written: set NUMBA_CACHE_DIR..."
 )
-# Loops that numba found no folder for.
-_not_kept: list[str] = []
+# Names of loops that cannot be cached, since no cache folder is writable.
+_uncached: list[str] = []
 
 
 def compiled(
@@ -30,45 +29,46 @@ def compiled(
     inner: bool = False,
     allocates: bool = True,
 ) -> Any:
-    """Return a function compiled by numba on first use: kept on disk, and free of the interpreter's lock.
+    """Compile a function with numba on first use, cached on disk and without the GIL.
 
-    Where no folder for the cache can be written it is compiled in every process. Used as a decorator, plain or with
-    ``allocates=False`` for what makes no array: without the count of references to arrays it is compiled in two thirds
-    of the time. ``inner=True`` is for what makes no array and only compiled code calls: it has no wrapper for Python,
-    which takes a tenth of the time, and calling it from there ends the process.
+    If no cache folder is writable, it is compiled in every process. Use it as a decorator, plain or with options.
+    ``allocates=False`` is for functions that create no array: without reference counts they are compiled in two thirds
+    of the time. ``inner=True`` is for functions that create no array and are called by compiled code only. They have no
+    Python wrapper, which takes a tenth of the time; calling one from Python crashes the process.
     """
     from numba import njit
 
     if function is None:
         return partial(compiled, inner=inner, allocates=allocates)
     watch_compiler()
-    options = {**_LEAN, "no_cpython_wrapper": inner, "_nrt": allocates and not inner, "nogil": True}
+    options = {**_OPTIONS, "no_cpython_wrapper": inner, "_nrt": allocates and not inner, "nogil": True}
     try:
-        return _forgiving(njit(cache=True, **options)(function))
+        return _skip_damaged_cache(njit(cache=True, **options)(function))
     except RuntimeError:
-        _not_kept.append(function.__qualname__)
+        _uncached.append(function.__qualname__)
         return njit(**options)(function)
 
 
-def _forgiving(dispatcher: Any) -> Any:
-    """Treat what cannot be read of the cache as not there, so that it is compiled again.
+def _skip_damaged_cache(dispatcher: Any) -> Any:
+    """Ignore cache entries that cannot be read, so that the loop is compiled again.
 
-    The index names the classes of arguments, and compiled loops the modules of what they call; those that an older
-    version of this package left behind may name what is gone, and numba looks only at the file of the loop itself.
+    The index refers to classes of arguments, and compiled loops refer to modules of functions that they call. Entries
+    of an older version of this package may refer to names that no longer exist, and numba checks only the file of the
+    loop itself.
     """
 
-    def forgive(read: Callable[..., Any], nothing: Callable[[], Any]) -> Callable[..., Any]:
-        def read_if_possible(*names: Any) -> Any:
+    def tolerant(read: Callable[..., Any], default: Callable[[], Any]) -> Callable[..., Any]:
+        def read_or_default(*names: Any) -> Any:
             try:
                 return read(*names)
             except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-                return nothing()
+                return default()
 
-        return read_if_possible
+        return read_or_default
 
     file = dispatcher._cache._cache_file
-    file._load_index = forgive(file._load_index, dict)
-    file.load = forgive(file.load, lambda: None)
+    file._load_index = tolerant(file._load_index, dict)
+    file.load = tolerant(file.load, lambda: None)
     return dispatcher
 
 
@@ -85,10 +85,10 @@ def watch_compiler() -> None:
         paused = False
 
         def on_start(self, event: Any) -> None:
-            if _is_ours(event.data["dispatcher"]):
+            if _is_of_equigraph(event.data["dispatcher"]):
                 announce()
             if self.depth == 0 and gc.isenabled():
-                # A compiler makes many objects and hardly any garbage: looking for it takes a sixth of the time.
+                # The compiler creates many objects and little garbage: collection takes a sixth of the time.
                 gc.disable()
                 self.paused = True
             self.depth += 1
@@ -102,13 +102,13 @@ def watch_compiler() -> None:
     event.register("numba:compile", Watch())
 
 
-def _is_ours(dispatcher: Any) -> bool:
+def _is_of_equigraph(dispatcher: Any) -> bool:
     module = getattr(getattr(dispatcher, "py_func", None), "__module__", None) or ""
     return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 @cache
 def announce() -> None:
-    """Write the notice, once, to a terminal or to the log that standard error is."""
+    """Print the notice to standard error, once."""
     if sys.stderr is not None:
-        print(NOT_KEPT if _not_kept else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits
+        print(MESSAGE_UNCACHED if _uncached else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201

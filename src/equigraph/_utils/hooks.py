@@ -1,4 +1,4 @@
-"""Imports at the time of use: of what stands above in the order of imports, and of the names of a package."""
+"""Lazy imports: of modules later in the order of imports, and of the names of a package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULES = {
 
 
 def hook(name: str) -> Any:
-    """Return the function or class that is registered under a name, imported when it is asked for."""
+    """Import and return the function or class that is registered under a name."""
     return getattr(importlib.import_module(_MODULES[name]), name)
 
 
@@ -29,7 +29,7 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names, listed by module, are imported when used.
 
-    Its modules can be reached too, such as ``equigraph.metrics.notions``.
+    Its modules are attributes too, such as ``equigraph.metrics.notions``.
     """
     homes = {name: module for module, names in modules.items() for name in names.split()}
 

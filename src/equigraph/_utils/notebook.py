@@ -1,4 +1,4 @@
-"""Results as they look in a notebook or a terminal: a caption and a table."""
+"""Tables with a caption, as HTML for notebooks and as text for terminals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CELL = "text-align:right;font-variant-numeric:tabular-nums"
 
 
 def page_of(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a caption and a table as HTML; all that is not ours is escaped, and long tables are cut."""
+    """Return a caption and a table as HTML; values are escaped, and long tables are cut."""
     every = list(rows)
     lines = [
         "".join(f'<td style="{_CELL}">{escape(_text(value))}</td>' for value in row)

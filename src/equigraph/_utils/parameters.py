@@ -1,8 +1,8 @@
 """Declarative constraints on parameters.
 
-A constraint says which values a parameter takes and describes itself in words. Estimators list
-theirs in ``_parameters``; the command line builds its options from the same list, so that no
-parameter of a method is out of reach there.
+A constraint says which values a parameter takes and describes itself in words. Estimators list theirs in
+``_parameters``; the command line builds its options from the same list, so that every parameter of a method can be set
+there.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from equigraph.exceptions import ParameterError
 
 @dataclass(frozen=True)
 class Constraint:
-    """What one parameter accepts; ``help`` is one sentence for people."""
+    """Constraint on one parameter; ``help`` describes the parameter in one sentence."""
 
     help: str = ""
     optional: bool = False
 
     def accepts(self, value: Any) -> bool:
-        """Return whether the value is legal; None is legal where the parameter is optional."""
+        """Return whether the value is legal; None is legal if the parameter is optional."""
         return (value is None and self.optional) or self._accepts(value)
 
     def describe(self) -> str:
-        """Return in words what is accepted."""
+        """Return a description of the accepted values."""
         return f"{self._describe()} or None" if self.optional else self._describe()
 
     def _accepts(self, value: Any) -> bool:
@@ -158,7 +158,7 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
     """Check every value against its constraint."""
     for name, constraint in constraints.items():
         if name in values and not constraint.accepts(values[name]):
-            # What a method is asked of says little; the words for the command line say what it is for.
+            # The type alone says little about such a parameter; its help text says what it is for.
             help_text = constraint.help.rstrip(".") if isinstance(constraint, (Instance, AnyOf)) else ""
             meant = f" ({help_text[:1].lower()}{help_text[1:]})" if help_text else ""
             raise ParameterError(
@@ -167,7 +167,7 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
 
 
 def check_known(name: str, value: Any, known: tuple[Any, ...]) -> None:
-    """Raise ParameterError unless an option of a function has one of its values."""
+    """Raise ParameterError unless an option has one of its known values."""
     if value not in known:
         *most, last = map(repr, known)
         raise ParameterError(f"{name}={value!r} is unknown: expected {', '.join(most)} or {last}.")

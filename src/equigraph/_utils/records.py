@@ -1,4 +1,4 @@
-"""Tables with their exports, values for JSON, and the versions in use."""
+"""Export of tables, values for JSON, and the versions in use."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from equigraph._utils.files import atomic_path, write_text
 from equigraph._utils.version import __version__
 from equigraph.exceptions import require
 
-# Half a pair of surrogates can be a name in Python; it is written, and read again, rather than lost.
+# Names may contain lone surrogates; they are written, and read again, unchanged.
 _TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass"}
-# What a spreadsheet takes for a formula; apostrophes before it are those of a name, or of `harmless`.
+# Text that a spreadsheet takes for a formula; leading apostrophes are part of a name, or of `harmless`.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def frame_of(columns: dict[str, Any], backend: Literal["pandas", "polars", "pyarrow"]) -> Any:
-    """Return columns as a frame of a library; what the library has no type for becomes texts."""
+    """Return columns as a frame of a library; values that the library has no type for become text."""
     import narwhals as nw
 
     library = require(backend, extra="io" if backend == "pyarrow" else None, purpose=f"A {backend} table")
@@ -38,7 +38,7 @@ def frame_of(columns: dict[str, Any], backend: Literal["pandas", "polars", "pyar
 
 
 class Tabular:
-    """Anything whose content is a table of columns of one length."""
+    """Base class of objects whose content is a table of columns of one length."""
 
     def table(self) -> dict[str, NDArray]:
         """Return the columns by name."""
@@ -47,8 +47,8 @@ class Tabular:
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return the table as a pandas, polars or pyarrow frame.
 
-        pandas keeps values of any type; the others turn what they have no type for, such as names of mixed
-        types, into texts.
+        pandas keeps values of any type; the others convert values without a type, such as names of mixed types, to
+        text.
         """
         return frame_of(self.table(), backend)
 
@@ -66,12 +66,12 @@ class Tabular:
         write_csv(path, self.table(), raw=raw)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as parquet (extra ``io``); what it has no type for is written as texts."""
+        """Write the table as parquet (extra ``io``); values without a type are written as text."""
         write_parquet(path, self.table())
 
 
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray]) -> None:
-    """Write columns of one length as parquet; what it has no type for as texts."""
+    """Write columns of one length as parquet; values without a type are written as text."""
     pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
     parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
     typed_columns = {name: typed(column, pyarrow.array) for name, column in columns.items()}
@@ -80,7 +80,7 @@ def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray]) 
 
 
 def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[Any]:
-    """Return a column that a library of typed columns takes: as it is, or as texts where it refuses.
+    """Return a column for a library of typed columns: unchanged, or as text if the library rejects it.
 
     >>> import polars
     >>> typed(np.array([7, "b", None], dtype=object), polars.Series)
@@ -97,7 +97,7 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
 
 
 def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
-    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas."""
+    """Return columns as a pandas frame, the first ones as its index; as a list of dicts without pandas."""
     pandas = _pandas()
     if pandas is None:
         return [
@@ -107,7 +107,7 @@ def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
 
 
 def named(values: dict[str, Any], name: str) -> Any:
-    """Return values by name as a pandas Series, or as they are where there is no pandas."""
+    """Return values by name as a pandas Series, or unchanged without pandas."""
     pandas = _pandas()
     return values if pandas is None else pandas.Series(values, name=name)
 
@@ -138,7 +138,7 @@ def _cells(column: NDArray, raw: bool) -> list[Any]:
 def harmless(value: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula: texts that begin like one get an apostrophe.
 
-    Numbers are no formulas, whatever their sign. `as_given` undoes it.
+    Numbers are not changed, whatever their sign. `as_given` is the inverse.
 
     >>> harmless("=1+1"), harmless("-5"), harmless("@home"), harmless("a=b")
     ("'=1+1", '-5', "'@home", 'a=b')
@@ -148,7 +148,7 @@ def harmless(value: Any) -> Any:
 
 
 def as_given(text: str) -> str:
-    """Return the text of which `harmless` made this.
+    """Return the original text of a cell; the inverse of `harmless`.
 
     >>> as_given("'=1+1"), as_given("'tis"), as_given(harmless("'=1+1"))
     ('=1+1', "'tis", "'=1+1")
@@ -162,7 +162,7 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold; objects as their repr."""
+    """Convert a value to types of JSON; other objects become their repr."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):
@@ -181,7 +181,7 @@ def plain(value: Any) -> Any:
 def parameters_of(model: Any, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the parameters of an estimator, ready for JSON.
 
-    Callbacks are left out: they watch the fit and have no part in its outcome.
+    Callbacks are left out, since they do not change the result.
     """
     return {
         name: plain(value)
@@ -191,7 +191,7 @@ def parameters_of(model: Any, *, without: tuple[str, ...] = ()) -> dict[str, Any
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that matter."""
+    """Return the versions of Python, of equigraph and of its numerical dependencies."""
     packages = ("numpy", "scipy", "scikit-learn", "numba")
     return {
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Clusters by size: their numbers, largest first, and those of one or two nodes that nobody asked for."""
+"""Numbering of clusters by size, and detection of very small clusters."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MOST_NAMED = 5
 
 
 def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[np.intp]:
-    """Return the clusters of one or two nodes that nobody asked for.
+    """Return the clusters of one or two nodes that were not requested.
 
-    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by no number of clusters at all, and where they have a
-    third of the mean size.
+    They count as requested with ``size_bounds``, with ``rules`` on sizes, without a number of clusters, and if they
+    have at least a third of the mean size.
 
     >>> small_clusters([20, 9, 1], {"n_clusters": 3}).tolist()
     [2]
@@ -33,7 +33,7 @@ def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[n
 
 
 def _has_sizes(rules: Any) -> bool:
-    """Return whether rules, also as they stand in a file, bound sizes."""
+    """Return whether rules, as an object or as a mapping from a file, bound sizes."""
     content = rules if isinstance(rules, Mapping) else getattr(rules, "to_dict", dict)()
     return content.get("sizes") is not None
 
@@ -49,7 +49,7 @@ def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
 
 
 def proposed_bounds(n_nodes: int, n_clusters: int) -> tuple[int, None]:
-    """Return bounds that keep clusters from being so small: at least half of the mean."""
+    """Return size bounds that avoid small clusters: at least half of the mean size."""
     return max(SMALL + 1, n_nodes // (2 * n_clusters)), None
 
 
@@ -62,6 +62,6 @@ def size_order(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
 
 
 def number_by_size(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Return the same clusters numbered in the order of `size_order`."""
+    """Renumber clusters in the order of `size_order`."""
     labels = np.asarray(labels, dtype=np.intp)
     return np.argsort(size_order(labels, n_clusters))[labels]

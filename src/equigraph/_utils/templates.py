@@ -1,4 +1,4 @@
-"""Pages from templates: in HTML everything that is no markup is escaped."""
+"""Pages from jinja2 templates; in HTML all values but markup are escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equigraph._utils.text import shown
 
 @cache
 def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
-    """Return the templates that lie in a package; `finalize` is applied to every value that they show."""
+    """Return the template environment of a package; `finalize` is applied to every value shown."""
     return Environment(
         loader=PackageLoader(package, "templates"),
         autoescape=select_autoescape(),
@@ -26,10 +26,10 @@ def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> E
 
 
 def drawable(value: Any) -> Any:
-    """Return a value as a page can show it: without control characters, unless it is markup."""
+    """Return a value without control characters, unless it is markup."""
     return value if isinstance(value, Markup) else shown(value)
 
 
 def render(package: str, **values: Any) -> str:
-    """Return the page of a package: its template ``page.html`` with values."""
+    """Render the template ``page.html`` of a package with values."""
     return environment(package, finalize=drawable).get_template("page.html").render(**values).lstrip()

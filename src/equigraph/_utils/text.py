@@ -1,4 +1,4 @@
-"""Small help with the sentences that people read."""
+"""Formatting of messages: counts, lists, hints, and text for LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def listed(words: Iterable[object]) -> str:
-    """Return words as a list in a sentence."""
+    """Join words to a list in a sentence."""
     *most, last = [str(word) for word in words]
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -39,17 +39,17 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 
 def latex(text: str) -> str:
-    r"""Return a text as LaTeX takes it."""
+    r"""Escape a text for LaTeX."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def one_line(said: object) -> str:
-    """Return the text of an error or a warning without line ends, or the name of its type where it has none."""
-    return " ".join(str(said).split()) or type(said).__name__
+def one_line(message: object) -> str:
+    """Return the text of an error or a warning without line ends, or the name of its type if it is empty."""
+    return " ".join(str(message).split()) or type(message).__name__
 
 
 def counted(notes: Iterable[tuple[type[Warning], str]], where: str = "") -> list[tuple[type[Warning], str]]:
-    """Return the first text of every kind of warning, with how often that kind came."""
+    """Return the first text of every kind of warning, with the number of warnings of that kind."""
     kinds: dict[type[Warning], list[str]] = {}
     for category, text in notes:
         kinds.setdefault(category, []).append(text)
@@ -64,7 +64,7 @@ NO_GROUPS = "there are no groups"
 
 
 def shown(value: Any, length: int | None = None) -> str:
-    """Return a name as one line that can be drawn: without control characters, and not too long.
+    """Return a name on one line, without control characters and cut to a length.
 
     >>> shown("two" + chr(10) + "lines"), shown("a" * 30, 10)
     ('two lines', 'aaaaaaaaa…')
@@ -76,10 +76,10 @@ def shown(value: Any, length: int | None = None) -> str:
 def _drawable(character: str) -> str:
     if character.isspace():
         return character if character == "\N{NO-BREAK SPACE}" else " "
-    # Neither XML nor HTML can hold control characters, halves of pairs and code points that are no characters.
-    is_none = 0xFDD0 <= ord(character) <= 0xFDEF or ord(character) & 0xFFFE == 0xFFFE
+    # XML and HTML allow no control characters, lone surrogates or noncharacters.
+    is_nonchar = 0xFDD0 <= ord(character) <= 0xFDEF or ord(character) & 0xFFFE == 0xFFFE
     return (
         "\N{REPLACEMENT CHARACTER}"
-        if is_none or unicodedata.category(character) in ("Cc", "Cs")
+        if is_nonchar or unicodedata.category(character) in ("Cc", "Cs")
         else character
     )

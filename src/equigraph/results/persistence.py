@@ -23,13 +23,13 @@ from typing import Any, NotRequired, Self, TypedDict
 
 from equigraph._utils.files import (
     can_lock,
-    hold,
     is_at,
-    is_held,
+    is_locked,
     naming_the_path,
     open_for_lock,
     private_folder,
     sweep,
+    try_lock,
     umask,
 )
 from equigraph._utils.records import write_json
@@ -181,12 +181,12 @@ class OutputFolder:
                 handle = open_for_lock(self.path / _LOCK)
             except FileNotFoundError:
                 continue  # the writer before removed the folder that it had made
-            held = hold(handle) or not can_lock(self.path)
+            locked = try_lock(handle) or not can_lock(self.path)
             # The writer before may have removed the file that was opened here: then nobody else sees this lock.
-            if held and is_at(handle, self.path / _LOCK):
+            if locked and is_at(handle, self.path / _LOCK):
                 return handle
             os.close(handle)
-            if not held and time.monotonic() >= end:
+            if not locked and time.monotonic() >= end:
                 raise ParameterError(
                     f"Another run is writing to {self.path}: wait until it is done, or give another folder."
                 )
@@ -215,7 +215,7 @@ def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = N
             return Stored(folder, manifest, files)
         except InputError:
             # During a write, files and manifest may be of two results; a moment later they are not.
-            busy = is_held(folder / _LOCK) and time.monotonic() < end
+            busy = is_locked(folder / _LOCK) and time.monotonic() < end
             calm = 0 if busy else calm + 1
             if calm > 2:
                 raise
