@@ -1,4 +1,4 @@
-"""Graphs: anything the user has becomes a validated CSR adjacency with node names."""
+"""Conversion of files and objects to a `Graph`: a validated CSR adjacency with node names and groups."""
 
 from typing import TYPE_CHECKING
 

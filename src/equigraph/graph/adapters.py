@@ -1,7 +1,7 @@
-"""Graphs and communities of other libraries, read through their own methods.
+"""Adapters for graphs and communities of networkx, igraph, networkit, PyG and cdlib.
 
-None of the libraries is imported here but networkx, which reads GraphML and GML files after a look at what it would
-pass over in silence.
+Objects are read through their own methods, so that only networkx is imported here. It reads GraphML and GML files;
+GraphML files are first checked for content that it would ignore.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from equigraph.graph.names import as_names, check_unique, names_from_text, objec
 
 
 def library_of(X: Any) -> str | None:
-    """Return which library an object comes from, by the module of its type or of a parent of it."""
+    """Return which library an object comes from, by the module of its type or of a base class."""
     for kind in type(X).__mro__:
         root = kind.__module__.partition(".")[0]
         if root in _READERS or root in ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf"):
@@ -206,8 +206,8 @@ def with_integer_names(X: Any) -> Any:
 
 
 _NUMBERS = ("int", "integer", "long", "float", "double")
-# What an element must say of itself.
-_NEEDED = {"node": ("id",), "edge": ("source", "target")}
+# Required attributes of an element.
+_REQUIRED = {"node": ("id",), "edge": ("source", "target")}
 
 
 def read_graphml(path: Path) -> Any:
@@ -215,7 +215,7 @@ def read_graphml(path: Path) -> Any:
     networkx = require("networkx", extra="io", purpose="Reading GraphML")
     shared = _scan(path)
     with open_bytes(path) as stream, warnings.catch_warnings():
-        # It warns of what does not matter to a clustering, such as ports and attributes without a type.
+        # networkx warns about features that do not affect clustering, such as ports and untyped attributes.
         warnings.simplefilter("ignore")
         graph = networkx.read_graphml(stream)
     for data in (values for _, _, values in graph.edges(data=True)):
@@ -241,7 +241,7 @@ def _elements(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _scan(path: Path) -> dict[str, Any]:
-    """Return the defaults of attributes of both nodes and edges; raise GraphError at what is read only in part."""
+    """Return the defaults of attributes of both nodes and edges; raise GraphError if networkx would ignore content."""
     n_graphs, shared = 0, {}
     for tag, element in _elements(path):
         n_graphs += tag == "graph"
@@ -250,11 +250,11 @@ def _scan(path: Path) -> dict[str, Any]:
                 f"{path.name} holds several graphs, one after or within another: expected one; save it without "
                 "nested graphs."
             )
-        for needed in _NEEDED.get(tag, ()):
-            if element.get(needed) is None:
+        for required in _REQUIRED.get(tag, ()):
+            if element.get(required) is None:
                 what = "an edge" if tag == "edge" else "a node"
                 raise GraphError(
-                    f"{path.name} has {what} that does not say its {needed!r}: expected it for each."
+                    f"{path.name} has {what} that does not say its {required!r}: expected it for each."
                 )
         if tag == "key" and element.get("for", "all") == "all":
             default = next((child for child in element if child.tag.endswith("default")), None)
@@ -278,14 +278,14 @@ def read_gml(path: Path) -> Any:
     return with_integer_names(graph)
 
 
-# What networkit gives to a node that is in no part of a partition.
+# Part of a node that is in no part of a networkit partition.
 _NO_PART = np.iinfo(np.uint64).max
 
 
 def labels_of_communities(labels: Any) -> Any:
-    """Return communities as labels: in node order, or a dict by node; whatever is no communities stays as it is.
+    """Return communities as labels, in node order or as a dict by node; other objects are returned unchanged.
 
-    These are the sets of networkx, a clustering of igraph, a partition of networkit, and communities of cdlib.
+    Communities are sets of nodes as of networkx, an igraph clustering, a networkit partition, or those of cdlib.
 
     >>> labels_of_communities([{"ann", "bob"}, {"cem"}]) == {"ann": 0, "bob": 0, "cem": 1}
     True

@@ -1,4 +1,4 @@
-"""Read groups from objects and files, and put them onto the nodes of a graph."""
+"""Read groups from objects and files, and assign them to the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNKNOWN = ("error", "add", "ignore")
 
 @dataclass(frozen=True)
 class Values:
-    """Groups as the user gave them."""
+    """Groups by one attribute, as given."""
 
     values: NDArray[Any]
     keys: NDArray[Any] | None  # name of the node of each value; None if the values are in node order
@@ -68,9 +68,9 @@ def attribute_list(attribute: Any) -> list[Any]:
 def take_groups(
     groups: Any, attribute: Any, node_column: Any, graph: Graph, *, every: bool = False
 ) -> list[Values]:
-    """Read groups from a path, mapping, table, column or array; `attach` puts them onto the nodes.
+    """Read groups from a path, mapping, table, column or array; `attach` assigns them to the nodes.
 
-    With `every`, all columns of a table are meant where none is named, and not only its second.
+    With `every`, all columns of a table are read if none is named, not only the second.
     """
     wanted = attribute_list(attribute)
     name = None if not wanted else str(wanted[0])
@@ -109,7 +109,7 @@ def _holds_columns(groups: Mapping[Any, Any], graph: Graph) -> bool:
     if not any(columns):
         return False
     if all(isinstance(value, (tuple, frozenset)) for value in groups.values()):
-        # A group may be a tuple; then it is the nodes that are named.
+        # A group may be a tuple: then the keys are nodes.
         return set(texts(object_array(groups))).isdisjoint(texts(graph.node_names))
     if not all(columns):
         first = next(name for name, one in zip(groups, columns, strict=True) if not one)
@@ -138,7 +138,7 @@ def _found(columns: list[Any], column: Any) -> int:
 def values_of_table(
     table: Table, wanted: Sequence[Any], node_column: Any, graph: Graph, every: bool = False
 ) -> list[Values]:
-    """Choose the column of names and those of values; a single column is taken like a Series."""
+    """Select the column of node names and those of values; a single column is read like a Series."""
     columns = table.columns
     if len(columns) == 1 and node_column is None:
         if wanted and any(column_place(columns, one, GroupsError) is None for one in wanted):
@@ -161,10 +161,10 @@ def values_of_table(
 def _key_of(
     table: Table, places: Sequence[int | None], node_column: Any, graph: Graph, every: bool
 ) -> tuple[int | None, NDArray[Any] | None]:
-    """Return the column that names the nodes and its values; none where the index does, or the order.
+    """Return the column of node names and its values; None if the index, or the order, identifies the nodes.
 
-    It is the first one, unless that is an attribute itself: one that was asked for, or, where all are meant, one with
-    values that repeat or name no node. Where the graph has no names the rows are in node order.
+    It is the first column, unless that is an attribute itself: one that was requested or, if all columns are read, one
+    whose values repeat or name no node. If the graph has no names, the rows are in node order.
     """
     columns = table.columns
     if node_column is not None:
@@ -187,9 +187,9 @@ def _key_of(
 
 
 def _counts_nodes(table: Table, graph: Graph, every: bool) -> bool:
-    """Return whether the first column is 0, 1, 2, ...; refuse one that may name rows in another order than theirs.
+    """Return whether the first column is 0, 1, 2, ...; raise GroupsError if it may number the rows in another order.
 
-    With `every` the column would be an attribute, and one that names each row is none.
+    With `every` the column would be an attribute; one with a different value in every row is refused.
     """
     first, n = table.columns[0], graph.n_nodes
     by_column = f"node_column={first!r}, where the graph is read, matches them by position"
@@ -219,16 +219,16 @@ def _counts_nodes(table: Table, graph: Graph, every: bool) -> bool:
 
 
 def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str, order_known: bool) -> Graph:
-    """Return the graph with groups, after the rules for missing values and unknown nodes.
+    """Return the graph with groups, by the options for missing values and unknown nodes.
 
-    Values in node order are taken only if the user knows that order. Of several attributes each is matched on its own,
-    and ``missing="drop"`` leaves out who lacks one of them.
+    Values in node order are accepted only if the user knows that order. Several attributes are matched one by one, and
+    ``missing="drop"`` drops nodes that lack any of them.
     """
-    if unknown == "add":  # before values are put onto nodes, all of them are there
+    if unknown == "add":  # all nodes must exist before values are assigned
         for one in given:
             graph = graph if one.keys is None else by_name(graph, one.keys, one.values, unknown)[0]
     columns: list[NDArray[Any]] = []
-    lost = np.zeros(graph.n_nodes, dtype=bool)
+    incomplete = np.zeros(graph.n_nodes, dtype=bool)
     for one in given:
         if one.keys is None:
             values = _in_node_order(graph, one.values, order_known)
@@ -244,13 +244,13 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
         if absent.any():
             values = _filled(graph, one, values, absent, missing)
         columns.append(values)
-        lost |= absent
+        incomplete |= absent
     dropped = graph.dropped
-    if missing == "drop" and lost.any():
-        if lost.all():
+    if missing == "drop" and incomplete.any():
+        if incomplete.all():
             raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
-        dropped = graph.node_names[lost]
-        graph, columns = subgraph(graph, ~lost), [values[~lost] for values in columns]
+        dropped = graph.node_names[incomplete]
+        graph, columns = subgraph(graph, ~incomplete), [values[~incomplete] for values in columns]
     features, attribute = as_features(_by_attribute(given, columns), given[0].attribute)
     return graph._but(
         sensitive_features=features,
@@ -280,7 +280,7 @@ def _called(given: Values) -> str:
 def _filled(
     graph: Graph, given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str
 ) -> NDArray[Any]:
-    """Return groups with what stands for the missing ones, or refuse these; those to drop stay as they are."""
+    """Return groups with missing ones replaced; raise GroupsError if they are not allowed. Those to drop stay."""
     if missing == "error":
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
@@ -322,7 +322,7 @@ def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDA
     return values
 
 
-# What spreadsheets, R and pandas write where there is no value.
+# Missing values as spreadsheets, R and pandas write them.
 MISSING_TOKENS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 
 _BLANKS = (
@@ -358,7 +358,7 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
     )
     chosen = values_of_table(Table(names, values), [1] if only_name else wanted, node_column, graph)
     if not header:
-        # A number is no name, but several have to be told apart.
+        # A column number is no name, but several columns need different ones.
         chosen = [
             replace(
                 one, attribute=str(name) if isinstance(name, str) or only_name or len(chosen) > 1 else None
@@ -369,17 +369,17 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
 
 
 def _index_first(table: Any) -> Any:
-    """Return an arrow table with the column first that was the index of a pandas frame, if one was."""
+    """Return an arrow table with the columns first that were the index of a pandas frame."""
     try:
         pandas = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
         index = [name for name in pandas.get("index_columns", []) if name in table.column_names]
     except (ValueError, AttributeError, TypeError):
-        return table  # what others write there is theirs to know
+        return table  # metadata in another format
     return table.select([*index, *(name for name in table.column_names if name not in index)])
 
 
 def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
-    """Return the columns of a file as arrays of Python texts, the first record among them."""
+    """Return the columns of a file as arrays of Python texts, with the first record."""
     width = len(file.sample(1)[0].fields)
     records = list(file.records())
     widths = {len(record.fields) for record in records}
@@ -389,7 +389,8 @@ def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
         and 1 in widths
         and len(records) in (n_nodes, n_nodes + 1)
     ):
-        # Where some value is one word there is no column of nodes, and blanks belong to values like "Puerto Rican".
+        # If some value is a single word, there is no column of nodes, and blanks are part of values like "Puerto
+        # Rican".
         file, widths = TextFile(file.path, ","), {1}
     if widths == {1}:
         return _single(file, n_nodes)
@@ -403,7 +404,7 @@ def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
 
 
 def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
-    """Return the only column, in the order of the nodes: an empty line is one without a group, but not at the end."""
+    """Return the only column, in node order; an empty line is a node without a group, except at the end."""
     values: list[str] = []
     for record in file.records(empty=True):
         if len(record.fields) > 1:
@@ -423,7 +424,7 @@ def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
 
 
 def _typed(column: NDArray[Any]) -> NDArray[Any]:
-    """Return groups as integers if all that are given are, with None for empty cells and missing tokens."""
+    """Return groups, as integers if all present ones are, with None for empty cells and missing tokens."""
     absent = np.fromiter((text in MISSING_TOKENS for text in column), dtype=bool, count=column.size)
     present = names_from_text(column[~absent])
     return with_gaps(present, absent) if absent.any() else present

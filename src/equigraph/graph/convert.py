@@ -109,7 +109,7 @@ def convert(
     if isinstance(X, Graph):
         return without_weights(X) if weight is False else X
     if isinstance(X, Mapping) and "adjacency" in X:
-        # A data set: an adjacency with, perhaps, names, groups and what these are called.
+        # A data set: an adjacency with optional names, groups and attribute.
         graph = convert(X["adjacency"], **merging, weight=weight)
         names = graph.node_names if X.get("node_names") is None else X["node_names"]
         return Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
@@ -117,7 +117,7 @@ def convert(
         rows, directed = rows_from(X, library, weight)
         merging["symmetrize"] = symmetrize if directed else None
         graph = graph_from_rows(rows, **merging, directed=directed, sort=False)
-        # The nodes of networkx are names even where they are 0, 1, 2, ...; the others only count theirs then.
+        # Nodes of networkx are names even if they are 0, 1, 2, ...; in other libraries these are positions.
         return graph._but(named=True) if library == "networkx" else graph
     if library is not None and is_table(X):
         found = arrow_rows(X, weight, ends) if hasattr(X, "to_batches") else None

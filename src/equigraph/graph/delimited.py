@@ -1,6 +1,7 @@
-"""Text files with one record per line: by the csv module with line numbers, and large ones by pyarrow.
+"""Read delimited text files: by the csv module with line numbers, and large ones by pyarrow.
 
-pyarrow reads blocks of whole lines in which the csv module would find the same fields; anything else is left to it.
+pyarrow reads blocks of whole lines in which the csv module would find the same fields; other files are left to the csv
+module.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?[\r\n]*\Z')
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+\Z")
 # Smaller files do not repay the time to load pyarrow.
 FAST_BYTES = 1_000_000
-# How much larger the text of a packed file is, about.
-_PACKED = 5
+# Typical ratio of the size of a text to its gzipped size.
+_GZIP_RATIO = 5
 # Bytes of a block, up to the end of a line. The texts of a small one fit the processor's caches while they are encoded.
 BATCH = 1 << 20
-# What pyarrow takes for a part of a text, or drops: NUL, comments, and a byte order mark at the start of a block.
+# Bytes that pyarrow treats differently: NUL and comments. A byte order mark at the start of a block is another case.
 _ODD = (b"\0", *(f"\n{mark}".encode() for mark in COMMENTS))
-# What the two readers part or leave out differently where white space is the separator.
+# Bytes that the two readers split or skip differently if white space is the separator.
 _BLANKS = (b"  ", b" \n", b" \r", b"\n ", b'"', b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 
 
@@ -57,18 +58,18 @@ class TextFile:
     n_empty: int = 0  # fields at the end of the records that are empty in all of them; they are left out
 
     def where(self, line: int) -> str:
-        """Return in words where a line is."""
+        """Return the location of a line, for messages."""
         return f"{self.path.name}, line {line}"
 
     def sample(self, count: int = _SAMPLE) -> list[Record]:
-        """Return the first records, of which there must be one."""
+        """Return the first records; raise GraphError if there are none."""
         found = list(itertools.islice(self.records(), count))
         if not found:
             raise GraphError(f"{self.path.name} is empty: expected an edge list, a matrix or groups.")
         return found
 
     def records(self, *, empty: bool = False) -> Iterator[Record]:
-        """Yield every record that is no comment, its fields without outer blanks; empty ones if asked for."""
+        """Yield the records without comments, fields stripped; with `empty`, also empty records."""
         if self.delimiter == WHITESPACE:
             for number, line in read_lines(self.path):
                 if not _is_comment(number, line):
@@ -81,8 +82,8 @@ class TextFile:
         def lines() -> Iterator[str]:
             """Yield the lines, with an empty one in place of each comment.
 
-            A line that starts with # may also be the inside of a quoted field; it is one where the csv reader asks for
-            more before it has returned a record.
+            A line that starts with # may also be inside a quoted field: it is if the csv reader asks for it before it
+            has returned a record.
             """
             nonlocal within, commented
             for number, line in read_lines(self.path):
@@ -116,25 +117,25 @@ class TextFile:
 
 @dataclass(frozen=True)
 class SheetFile(TextFile):
-    """The cells of a spreadsheet, read in the way of a text file."""
+    """The cells of a spreadsheet, with the interface of a text file."""
 
     rows: list[list[str]] = field(default_factory=list)
 
     def where(self, line: int) -> str:
-        """Return in words where a row is."""
+        """Return the location of a row, for messages."""
         return f"{self.path.name}, row {line}"
 
     def records(self, *, empty: bool = False) -> Iterator[Record]:
-        """Yield every row that has a cell, and every other one if asked for."""
+        """Yield the rows that have a cell; with `empty`, all rows."""
         for number, row in enumerate(self.rows, start=1):
             if empty or any(row):
                 yield Record(number, row)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a plain or gzipped file in UTF-8 with their numbers; faults are told in one sentence.
+    """Yield the lines of a plain or gzipped file in UTF-8 with their numbers; raise GraphError if it cannot be read.
 
-    A line that is longer than any row of a graph is an error, before it is read to its end.
+    A line that is longer than any row of a graph is an error, and is not read to its end.
     """
     try:
         with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
@@ -154,12 +155,12 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _is_comment(number: int, line: str) -> bool:
-    """Return whether a line is a comment, or the first one that tells the separator."""
+    """Return whether a line is a comment, or a first one that declares the separator."""
     return line.startswith(COMMENTS) or (number == 1 and declared_separator(line) is not None)
 
 
 def open_text_file(path: Path, delimiter: str | None) -> TextFile:
-    """Return the file with its separator, as given or as the first lines show it."""
+    """Return the file with its separator, as given or as detected in the first lines."""
     if delimiter is None:
         delimiter = _sniff(path)
     elif delimiter in ("whitespace", "space", ""):
@@ -171,7 +172,7 @@ def open_text_file(path: Path, delimiter: str | None) -> TextFile:
 
 
 def declared_separator(line: str) -> str | None:
-    r"""Return the separator that a first line tells, as spreadsheet programs write it, or None.
+    r"""Return the separator that a first line declares, as spreadsheet programs write it, or None.
 
     >>> declared_separator("sep=;\n"), declared_separator("sep=;x")
     (';', None)
@@ -181,7 +182,7 @@ def declared_separator(line: str) -> str | None:
 
 
 def _empty_fields(file: TextFile) -> int:
-    """Return how many fields at the end are empty in every record; all are read only if the first end so."""
+    """Return the number of fields at the end that are empty in every record; stop at the first record with none."""
     fewest = 0
     for number, record in enumerate(file.records()):
         filled = max((k + 1 for k, field in enumerate(record.fields) if field), default=0)
@@ -193,15 +194,15 @@ def _empty_fields(file: TextFile) -> int:
 
 
 def _sniff(path: Path) -> str:
-    """Return the separator that the first line tells, or guess it from the first lines.
+    """Return the separator that the first line declares, or guess it from the first lines.
 
-    That is the first of tab, semicolon and comma that parts most lines, else white space.
+    The guess is the one of tab, semicolon and comma that splits most lines, or else white space.
     """
     sample: list[str] = []
     for number, line in read_lines(path):
-        told = declared_separator(line) if number == 1 else None
-        if told is not None:
-            return told
+        declared = declared_separator(line) if number == 1 else None
+        if declared is not None:
+            return declared
         if line.strip() and not line.startswith(COMMENTS):
             sample.append(line)
         if len(sample) == _SAMPLE:
@@ -209,9 +210,9 @@ def _sniff(path: Path) -> str:
     if not sample:
         raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
     unquoted = ["".join(line.strip().split('"')[::2]) for line in sample]
-    parted = {delimiter: sum(delimiter in line for line in unquoted) for delimiter in "\t;,"}
-    best = max(parted, key=parted.__getitem__)
-    most = parted[best]
+    n_split = {delimiter: sum(delimiter in line for line in unquoted) for delimiter in "\t;,"}
+    best = max(n_split, key=n_split.__getitem__)
+    most = n_split[best]
     if 2 * most >= len(sample):
         return best
     blanks = sum(len(line.split()) > 1 for line in sample)
@@ -219,7 +220,7 @@ def _sniff(path: Path) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a field is a number, as files write it: digits of other scripts, or parted by _, are none."""
+    """Return whether a field is a number in ASCII, without digits of other scripts or underscores."""
     try:
         float(text)
     except ValueError:
@@ -228,19 +229,19 @@ def is_number(text: str) -> bool:
 
 
 def comma_hint(text: str) -> str:
-    """Return what to add to a message if a text is a number with a decimal comma."""
+    """Return a hint for messages if a text is a number with a decimal comma."""
     return " with a decimal point, not a decimal comma" if _DECIMAL_COMMA.match(text.strip()) else ""
 
 
 def read_columns(
     file: TextFile, *, header: bool, width: int, texts: tuple[int, ...], number: int | None
 ) -> tuple[list[NDArray[np.int32]], NDArray[Any], NDArray[np.float64] | None] | None:
-    """Read columns of a large file with pyarrow, or return None if the csv module might read anything else.
+    """Read columns of a large file with pyarrow, or return None if the csv module might read it differently.
 
     Columns of `texts` are read as text and returned as codes into the distinct texts, which are int64 if all are plain
     integers; the column `number` is read as numbers.
     """
-    times = _PACKED if file.path.suffix.lower() == ".gz" else 1
+    times = _GZIP_RATIO if file.path.suffix.lower() == ".gz" else 1
     if isinstance(file, SheetFile) or times * file.path.stat().st_size <= FAST_BYTES:
         return None
     if (
@@ -282,7 +283,7 @@ def read_columns(
 
 
 def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
-    """Yield the lines from the first record on, or from that below the header; GraphError if any is not plain."""
+    """Yield blocks of lines from the first record below the header; raise GraphError if one is not plain."""
     found = file.sample(2)
     with open_bytes(file.path) as stream:
         before = b"".join(stream.readline() for _ in range(found[-1 if header else 0].line - 1))
@@ -298,7 +299,7 @@ def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
 
 
 def _has_lone_return(block: bytes) -> bool:
-    """Return whether a return stands alone, which ends a line for some readers and not for others."""
+    """Return whether there is a return without a newline, which ends a line for some readers only."""
     return b"\r" in block and block.count(b"\r") > block.count(b"\r\n")
 
 
@@ -327,7 +328,7 @@ def _is_plain(block: bytes, delimiter: str) -> bool:
 
 
 def _cleaned(texts: Any) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Return the texts without outer blanks and, where that changed some, the place of each among them."""
+    """Return the texts without outer blanks and, if that changed any, the new code of each."""
     import pyarrow as pa
     from pyarrow import compute
 

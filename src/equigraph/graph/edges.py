@@ -1,4 +1,4 @@
-"""From rows of an edge list to an adjacency: encode the names, merge repeated pairs, build the CSR."""
+"""Build an adjacency from rows of an edge list: encode the names, merge repeated pairs, build the CSR."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from equigraph.graph.sparse_arrays import as_weights, canonical_index, index_typ
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 
 Array = NDArray[Any]
-# Weight as the user names it, by a column or an attribute: None is the default, False means to ignore weights.
+# Column or attribute of the weights, by name or number; None is the default, False ignores weights.
 Weight = str | int | bool | None
-# The columns of the two ends of an edge, each by name or number, as the user tells them.
+# Columns of the two ends of an edge, each by name or number.
 Ends = tuple[str | int, str | int]
 
 
 def sorted_pairs(first: Array, second: Array, weight: Array | None, n: int) -> sparse.csr_array:
     """Return the rows as a CSR with sorted indices that still holds repeated pairs, in the order of the rows.
 
-    Two counting sorts, each stable: by the second end, then by the first. They move what they sort and need neither
-    64-bit keys nor a permutation. No weights stand for ones, kept in one byte each.
+    It takes two stable counting sorts: by the second end, then by the first. They need neither 64-bit keys nor a
+    permutation. Without weights the entries are ones, of one byte each.
     """
     index = index_type(first.size, n)
     ends = (second.astype(index, copy=False), first.astype(index, copy=False))
     data = np.ones(first.size, dtype=np.int8) if weight is None else weight
     rows = sparse.coo_array((data, ends), shape=(n, n))
-    rows.has_canonical_format = True  # else scipy would add up what is repeated
+    rows.has_canonical_format = True  # else scipy would sum repeated entries
     return rows.tocsr().tocsc().T
 
 
@@ -51,8 +51,8 @@ def merge_repeated(
 ) -> sparse.csr_array:
     """Return the pairs with one entry each; pairs without any repetition are returned as they are.
 
-    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` makes the error for
-    the first pair whose weights differ, if that is one.
+    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` returns the error
+    for the first pair whose weights differ, for ``duplicates="error"``.
     """
     is_start = _starts(pairs)
     if is_start.all():
@@ -95,7 +95,7 @@ def _starts(pairs: sparse.csr_array) -> NDArray[np.bool_]:
 
 
 def added(weight: Array, starts: NDArray[np.intp], *, mean: bool) -> Array:
-    """Return the sum or mean of each pair, the same to the last bit whatever the order of the rows."""
+    """Return the sum or mean of each pair, bitwise independent of the order of the rows."""
     lengths = np.diff(starts, append=weight.size)
     several = lengths > 1
     repeated = np.repeat(several, lengths)
@@ -107,7 +107,7 @@ def added(weight: Array, starts: NDArray[np.intp], *, mean: bool) -> Array:
     if not mean:
         return total
     if not np.isfinite(total).all():
-        # Shares of the smallest numbers are zero, so dividing before adding is only for the largest.
+        # Dividing first would round the smallest numbers to zero, so it is done only if the sum overflows.
         shares = np.add.reduceat(weight / np.repeat(lengths, lengths), starts)
         return np.where(np.isfinite(total), total / lengths, shares).astype(weight.dtype, copy=False)
     return (total / lengths).astype(weight.dtype, copy=False)
@@ -124,7 +124,7 @@ class EdgeRows:
     target: Array
     weight: Array | None  # weights, or None for an unweighted list
     names: Array  # distinct node names
-    # Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
+    # Location of a row, for messages: ``where(3)`` may be "friends.csv, line 5".
     where: Callable[[int], str]
 
 
@@ -155,9 +155,9 @@ def encode_rows(source: Array, target: Array, weight: Array | None, where: Calla
 
 
 def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Return the sorted distinct ids and the place of each id among them.
+    """Return the sorted distinct ids and the index of each id among them.
 
-    A table of all values in range is many times faster than np.unique, where the range is compact.
+    If the range of values is compact, a table of it is much faster than np.unique.
     """
     if ids.dtype.kind != "i" or not ids.size:
         return np.unique(ids, return_inverse=True)
@@ -181,8 +181,8 @@ def graph_from_rows(
 ) -> Graph:
     """Build the graph of an edge list.
 
-    With `symmetrize` rows are directed edges, and it says how to combine the two directions of a pair; `directed` ones
-    without it must be symmetric. Nodes that are sorted by name are not in the user's order, so that graph is not
+    With `symmetrize` the rows are directed edges, and it says how to combine the two directions of a pair. With
+    `directed` alone, the two directions must agree. Sorted nodes are not in the user's order, so that graph is not
     positional.
     """
     if rows.names.size == 0:
@@ -227,7 +227,7 @@ def _distinct_pairs(
 def _checked_weights(
     weight: Array | None, where: Callable[[int], str], dtype: np.dtype | None
 ) -> Array | None:
-    """Return the weights as floats, after a look at each."""
+    """Return the weights as floats; raise GraphError unless they are finite and nonnegative."""
     if weight is None:
         return None
     if weight.dtype.kind not in "buif":
@@ -238,8 +238,8 @@ def _checked_weights(
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
         row = int(wrong[0])
-        said = f"{weight[row]:g}".replace("nan", "NaN").replace("inf", "infinity")
-        raise GraphError(f"{where(row)}: the weight is {said}, expected a finite nonnegative number.")
+        shown_weight = f"{weight[row]:g}".replace("nan", "NaN").replace("inf", "infinity")
+        raise GraphError(f"{where(row)}: the weight is {shown_weight}, expected a finite nonnegative number.")
     return weight
 
 
@@ -261,7 +261,7 @@ def _numbers(weight: Array, where: Callable[[int], str]) -> NDArray[np.float64]:
 
 
 def _conflict(of_pair: NDArray[np.intp], weight: Array, pair: str, rows: EdgeRows) -> GraphError:
-    """Return the error for rows of one pair of which some have another weight than the first."""
+    """Return the error for rows of one pair with different weights."""
     first = of_pair[0]
     other = of_pair[weight[of_pair] != weight[first]][0]
     return GraphError(

@@ -1,4 +1,4 @@
-"""Which attributes a graph is to carry, how much each counts, and groups that are made of others."""
+"""Select the attributes of a graph, with their weights, bins and joint groups."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from equigraph.graph.groups.encode import Groups
 
 
 def with_features(graph: Any, sensitive_features: Any = None, attribute_weights: Any = None) -> Graph:
-    """Return a graph with the sensitive features of a call, by default its own, and the weights of a call."""
+    """Return a graph with given sensitive features, by default its own, and given attribute weights."""
     from equigraph.graph.read import read_graph
 
     known = read_graph(graph)
@@ -40,13 +40,13 @@ def with_features(graph: Any, sensitive_features: Any = None, attribute_weights:
 
 
 def place_features(graph: Graph, sensitive_features: Any, order_known: bool, missing: str = "error") -> Graph:
-    """Return a graph with all attributes of what was given; every node must have each, unless ``missing`` says so."""
+    """Return a graph with all given attributes; ``missing`` says whether nodes may lack some."""
     given = take_groups(sensitive_features, None, None, graph, every=True)
     return attach(graph, given, missing=missing, unknown="error", order_known=order_known)
 
 
 def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
-    """Return node attributes that are named, such as ``"gender"`` or ``["gender", "role"]``; others stay as they are.
+    """Look up node attributes given by name, such as ``"gender"``; other features are returned unchanged.
 
     A `source` that is a networkx, igraph or torch_geometric graph, a data set or a `Graph` has node attributes; for any
     other a text is the name of a file. A list with one text per node is the groups themselves.
@@ -65,7 +65,7 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
         names = [sensitive_features]
     elif isinstance(sensitive_features, (list, tuple)) and len(sensitive_features) != graph.n_nodes:
         names = list(sensitive_features)
-        # What has repetitions is groups, of the wrong number of nodes, and no names of attributes.
+        # A list with repetitions holds groups, of the wrong number of nodes, not names of attributes.
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             return sensitive_features
     else:
@@ -99,9 +99,9 @@ def _columns_of(source: Any, graph: Graph) -> dict[str, NDArray[Any]]:
 def attributes_in_order(
     graph: Graph, sensitive_features: Any, order_known: bool
 ) -> tuple[Attributes | None, Any]:
-    """Return the attributes that were given, by default those of the graph, and their columns in node order.
+    """Return the given attributes, by default those of the graph, and their columns in node order.
 
-    What has names is matched by them; what has none is taken only if the user knows the order of the nodes.
+    Named values are matched by name; others are accepted only if the user knows the order of the nodes.
     """
     if sensitive_features is None:
         return graph.attributes, None
@@ -118,7 +118,7 @@ def attributes_in_order(
 
 @dataclass(frozen=True)
 class AttributeChoice:
-    """Which attributes a graph is to carry: some for themselves, some as joint groups, with weights and bins."""
+    """Selected attributes of a graph: single ones and joint groups, with weights and bins."""
 
     kept: list[Any]
     joints: list[list[Any]]
@@ -129,25 +129,25 @@ class AttributeChoice:
     def of(
         cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None
     ) -> AttributeChoice:
-        """Return the choice that options of `read_graph` tell."""
+        """Return the choice by the options of `read_graph`."""
         return cls(attribute_list(attribute), _joints(intersect), weights, bins)
 
     @property
     def wanted(self) -> list[Any]:
-        """The attributes to read, those to keep first."""
+        """Names of the attributes to read, those to keep first."""
         members = dict.fromkeys(name for joint in self.joints for name in joint if name not in self.kept)
         return [*self.kept, *members]
 
     def attach(self, graph: Graph, given: Sequence[Values], **rules: Any) -> Graph:
-        """Return the graph with the attributes that were read for this choice, by the rules of `attach`."""
+        """Return the graph with the attributes that were read for this choice; takes the options of `attach`."""
         return self.apply(attach(graph, given, **rules))
 
     def apply(self, graph: Graph) -> Graph:
-        """Return a graph that has its attributes already with the joint groups, the weights and the bins."""
+        """Add the joint groups, weights and bins to a graph that has its attributes already."""
         if not self.joints and self.weights is None and self.bins is None:
             return graph
         if graph.sensitive_features is None:
-            raise ParameterError("attribute_weights and bins are about attributes, and the graph has none.")
+            raise ParameterError("attribute_weights and bins need attributes, and the graph has none.")
         # Attributes may have been given by the number of their column; from here on they have names.
         names = dict(zip(self.wanted or graph.features, graph.features, strict=True))
         kept = [names[one] for one in self.kept] if self.wanted else list(graph.features)
@@ -160,12 +160,12 @@ class AttributeChoice:
                 raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
             options = AttributeOptions(bins=bins)
             groups = encode_columns(members, missing=graph.missing, options=options).joint
-            # Named by their values; None for who lacks one of them.
+            # Named by their values; None for nodes that lack one of them.
             found[name] = groups.values() if groups.n_ungrouped else groups.values().astype(str)
         weights = {} if self.weights is None else checked_weights(_renamed(self.weights, names))
         if weights:
             weights_of([str(name) for name in found], weights)
-        # A single attribute keeps its name, or that it has none.
+        # A single attribute keeps its name, if it has one.
         own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not self.joints else None
         features, attribute = as_features(found, own)
         options = AttributeOptions(weights=weights, bins={name: bins[name] for name in bins if name in found})

@@ -1,4 +1,4 @@
-"""The graph that everything else works on: an adjacency, node names and, if known, groups."""
+"""The `Graph` class: an adjacency with node names and, optionally, groups."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class Graph:
     attribute : str, optional
         Name of the attribute that the groups come from; of several, all names, made of the dict.
     positional : bool, default=True
-        Whether the node order is the user's own. It is not for a graph that came as an edge list, whose
-        nodes are sorted by name; groups are then matched by name only.
+        Whether the node order is the user's own. False for a graph from an edge list, whose nodes are sorted by name:
+        its groups are matched by name only.
     named : bool, optional
-        Whether the nodes have names, by which a Series or frame is matched; without names it is taken in its order. By
-        default they have, unless the order is the user's own and the names are 0, 1, 2, ...
+        Whether the nodes have names, by which a Series or frame is matched; without names it is taken in its order.
+        True by default, unless the order is the user's own and the names are 0, 1, 2, ...
     missing : {"error", "ignore"}, default="error"
-        What a node without a group is: a mistake, or one that counts for cohesion and sizes and for no group's share.
+        Whether a node without a group is an error, or counts for cohesion and sizes but for no group's share.
     dropped : ndarray, optional
-        Names of the nodes that ``missing="drop"`` of `read_graph` left out; the repr tells how many.
+        Names of the nodes that ``missing="drop"`` of `read_graph` left out; the repr shows their number.
     attribute_options : AttributeOptions, optional
-        How much each attribute counts, and which numbers go into bins.
+        Weights of the attributes, and numbers of bins.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Graph:
 
     @classmethod
     def _placed(cls, features: Any, names: NDArray[Any], named: bool | None) -> Features | None:
-        """Return features that name their nodes in node order, with None for a node that they do not name."""
+        """Return features that name their nodes in node order, with None for nodes not named."""
         from equigraph.graph.attributes import attach, take_groups
 
         nodes = cls._trusted(sparse.csr_array((names.size, names.size)), names, named=named)
@@ -129,7 +129,7 @@ class Graph:
 
     @classmethod
     def _trusted(cls, adjacency: sparse.csr_array, node_names: NDArray[Any], **others: Any) -> Graph:
-        """Make a graph from parts that were checked already."""
+        """Build a graph from validated parts, without checking them."""
         graph = object.__new__(cls)
         for field in fields(cls):
             object.__setattr__(graph, field.name, others.pop(field.name, field.default))
@@ -141,12 +141,12 @@ class Graph:
         return graph
 
     def _but(self, **changes: Any) -> Graph:
-        """Return the same graph with other parts, which were checked already."""
+        """Return a copy with some parts replaced, without checking them."""
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
         return Graph._trusted(**{**parts, **changes})
 
     def weighted(self, attribute_weights: Mapping[str, float] | None) -> Graph:
-        """Return the same graph whose attributes have other weights; None leaves it as it is.
+        """Return a copy with other attribute weights; with None, the graph itself.
 
         Parameters
         ----------
@@ -184,24 +184,24 @@ class Graph:
 
     @property
     def features(self) -> dict[str, NDArray[Any]]:
-        """The columns of the sensitive features by name, empty where there are none."""
+        """The columns of the sensitive features by name, empty if there are none."""
         return named_features(self.sensitive_features, self.attribute)
 
     @cached_property
     def attributes(self) -> Attributes | None:
-        """All attributes as codes, encoded once; None where there are none."""
+        """All attributes as codes, encoded once; None if there are none."""
         if self.sensitive_features is None:
             return None
         return encode_columns(self.features, missing=self.missing, options=self.attribute_options)
 
     @cached_property
     def groups(self) -> Groups | None:
-        """The groups as codes, encoded once; None where there are none. Of several attributes the joint groups.
+        """The groups as codes (joint groups of several attributes), encoded once; None if there are none.
 
         Raises
         ------
         GroupsError
-            If a group is missing and `missing` does not say that this is meant.
+            If a group is missing and `missing` is "error".
 
         Examples
         --------
@@ -214,12 +214,12 @@ class Graph:
 
     @cached_property
     def unit(self) -> float:
-        """The largest weight, of which methods and scores see every other as a share; 1 without edges."""
+        """The largest weight, in units of which methods and scores see the weights; 1 without edges."""
         return largest_weight(self.adjacency.data)
 
     @cached_property
     def unit_adjacency(self) -> sparse.csr_array:
-        """The adjacency with weights in `unit`, which methods and scores work on: made once, shared where it can be.
+        """The adjacency in units of `unit`, for methods and scores; computed once, without a copy if possible.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Graph:
             ("weights", self.adjacency.data, "<f8"),
         ):
             digest.update(f"{name}:{array.size};".encode())
-            for part in _parts(array):
+            for part in _chunks(array):
                 digest.update(np.ascontiguousarray(part, dtype=dtype).data)
         _hash_texts(digest, "names", self.node_names)
         hash_features(digest, self.sensitive_features)
@@ -319,14 +319,14 @@ class Graph:
 
 
 def _has_names(names: NDArray[Any], positional: bool) -> bool:
-    """Return whether nodes have names of their own; in the user's order 0, 1, 2, ... only counts them."""
+    """Return whether nodes have names; in the user's order, 0, 1, 2, ... are positions."""
     return not positional or names.dtype.kind != "i" or not np.array_equal(names, np.arange(names.size))
 
 
 def as_features(
     columns: Mapping[str | None, NDArray[Any]], attribute: str | None
 ) -> tuple[Features | None, str | None]:
-    """Return columns as a graph holds them, an array where there is one, and what they are called."""
+    """Return columns as a graph stores them, a single one as an array, and the name of the attribute."""
     if len(columns) < 2:
         name, column = next(iter(columns.items()), (attribute, None))
         return column, attribute if attribute is not None else name
@@ -335,7 +335,7 @@ def as_features(
 
 
 def named_features(features: Features | None, attribute: str | None) -> dict[str, NDArray[Any]]:
-    """Return the columns that a graph or a result holds by name; a single one without a name is the group."""
+    """Return the columns of a graph or a result by name; a single unnamed one is called `UNNAMED`."""
     if features is None:
         return {}
     return features if isinstance(features, dict) else {attribute or UNNAMED: features}
@@ -344,7 +344,7 @@ def named_features(features: Features | None, attribute: str | None) -> dict[str
 def group_words(
     features: Features | None, attribute: str | None, options: AttributeOptions | None = None
 ) -> list[str]:
-    """Return what the repr of a graph tells about its groups, such as ``'team': 2 groups``."""
+    """Return the parts of the repr of a graph about its groups, such as ``'team': 2 groups``."""
     parts = []
     for name, column in named_features(features, attribute).items():
         absent = is_missing(column)
@@ -357,8 +357,8 @@ def group_words(
     return parts
 
 
-def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield an array in parts, so that a converted copy of it is never whole."""
+def _chunks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield an array in parts, so that only one part is converted at a time."""
     size = 1 << 20
     for start in range(0, array.size, size):
         yield array[start : start + size]
@@ -371,7 +371,7 @@ def hash_features(digest: Any, features: Features | None) -> None:
     for column in named_features(features, None).values():
         _hash_texts(digest, "groups", column)
         absent = is_missing(column)
-        if absent.any():  # or a node without a group would be one of the group "None"
+        if absent.any():  # else a node without a group would be like one of the group "None"
             digest.update(b"ungrouped:")
             digest.update(np.packbits(absent).data)
 
@@ -379,6 +379,6 @@ def hash_features(digest: Any, features: Features | None) -> None:
 def _hash_texts(digest: Any, name: str, values: NDArray[Any]) -> None:
     # The length before each text keeps ["ab", "c"] apart from ["a", "bc"].
     digest.update(f"{name}:{values.size};".encode())
-    for part in _parts(values):
+    for part in _chunks(values):
         joined = "".join(f"{len(text)}:{text}" for text in texts(part))
         digest.update(joined.encode("utf-8", "surrogatepass"))

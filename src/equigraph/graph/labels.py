@@ -1,4 +1,4 @@
-"""Put labels and other values onto the nodes of a graph: by position, or by the names of the nodes."""
+"""Match labels and other values with the nodes of a graph, by position or by name."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from equigraph.graph.tables import row_labels
 
 
 def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bool = False) -> NDArray[Any]:
-    """Return the labels that come beside a graph as an array in node order.
+    """Return labels of the nodes of a graph as an array in node order.
 
-    Communities of other libraries are labels too. They are matched by name where both have names. With `gaps` some
-    nodes may have none; these get None.
+    Communities of other libraries are labels too. Labels are matched by name if both have names. With `gaps` some nodes
+    may have none; these get None.
 
     >>> path = Graph([[0, 1], [1, 0]], ["ann", "bob"])
     >>> labels_in_order({"bob": 1, "ann": 0}, path).tolist()
@@ -68,17 +68,17 @@ def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bo
 def keys_of_index(
     index: NDArray[Any] | None, counts_rows: bool, graph: Graph, what: str = "groups"
 ) -> NDArray[Any] | None:
-    """Return the index of a pandas object as names of nodes, or None where its values are in node order.
+    """Return the index of a pandas object as names of nodes, or None if its values are in node order.
 
-    They are in node order where the graph has no names, whatever the index, as for every estimator of scikit-learn.
-    Beside names a default index says nothing but the order, and any other one names nodes.
+    If the graph has no names, values are in node order, whatever the index, as for every estimator of scikit-learn. If
+    it has names, a default index means node order, and any other index names nodes.
     """
     if index is None or not graph.named:
         return None
     nodes = {canonical(text) for text in texts(graph.node_names)}
     named = {canonical(text) for text in texts(index)}
     if counts_rows:
-        # The nodes of an edge list that are 0, 1, 2, ... are sorted: name and position are one.
+        # Nodes 0, 1, 2, ... of an edge list are sorted: name and position are the same.
         return index if not graph.positional and named == nodes else None
     if not nodes & named:
         first = index[:1].tolist()[0] if index.size else None
@@ -95,21 +95,21 @@ def by_name(
 ) -> tuple[Graph, NDArray[Any]]:
     """Match values to nodes by name; names of different types are compared by their text.
 
-    Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
+    Names that differ only in Unicode composition are the same name, unless the graph has both.
     """
     no_key = np.flatnonzero(is_missing(keys, or_empty=True))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
     place = node_places(graph)
     key_texts = [text if text in place else canonical(text) for text in texts(keys)]
-    strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
-    if strangers:
+    unmatched = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
+    if unmatched:
         if unknown == "error":
             raise GroupsError(
-                _of_strangers(sorted(strangers, key=strangers.__getitem__), key_texts, graph, what)
+                _unmatched_message(sorted(unmatched, key=unmatched.__getitem__), key_texts, graph, what)
             )
         if unknown == "add":
-            graph = _with_nodes(graph, keys[sorted(strangers.values())])
+            graph = _with_nodes(graph, keys[sorted(unmatched.values())])
             place = node_places(graph)
     places = np.array([place.get(text, -1) for text in key_texts], dtype=np.intp)
     values, places = values[places >= 0], places[places >= 0]
@@ -139,31 +139,31 @@ def _check_one_value(graph: Graph, places: NDArray[np.intp], values: NDArray[Any
             )
 
 
-def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
-    """Return the sentence on names that are no nodes; where none is one, adding them is no way out."""
-    nodes, first = texts(graph.node_names), strangers[0]
+def _unmatched_message(unmatched: list[str], named: list[str], graph: Graph, what: str) -> str:
+    """Return the message on names that are no nodes; if none is one, adding nodes is not proposed."""
+    nodes, first = texts(graph.node_names), unmatched[0]
     if not graph.named:
         return (
             f"The {what} name {first!r}, and the nodes of the graph have no names: expected their positions, 0 to "
             f"{graph.n_nodes - 1}, or one value per node in node order."
         )
-    if len(strangers) > 1 and set(strangers) == set(named):
+    if len(unmatched) > 1 and set(unmatched) == set(named):
         return (
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
-            f"{type_hint(strangers, nodes)}: expected the names of the nodes, or the column that holds them."
+            f"{type_hint(unmatched, nodes)}: expected the names of the nodes, or the column that holds them."
         )
     expected = "expected names of nodes"
     if what == "groups":
-        them = "it" if len(strangers) == 1 else "them"
+        them = "it" if len(unmatched) == 1 else "them"
         expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
     return (
-        f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
+        f"The {what} name {count(len(unmatched), 'node')} that the graph lacks, first {first!r}"
         f"{look_alike(first, nodes)}: {expected}."
     )
 
 
 def node_places(graph: Graph) -> dict[str, int]:
-    """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
+    """Return the position of every node by its name and, if that is unique, by the NFC of its name."""
     exact = {text: k for k, text in enumerate(texts(graph.node_names))}
     composed: dict[str, list[int]] = {}
     for text, k in exact.items():
@@ -173,7 +173,7 @@ def node_places(graph: Graph) -> dict[str, int]:
 
 
 def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
-    """Return the graph with isolated nodes: sorted in if it is an edge list, otherwise at the end."""
+    """Return the graph with isolated nodes added: in sorted order for an edge list, otherwise at the end."""
     names = _joined_names(graph.node_names, as_names(keys))
     old = graph.adjacency
     n, added = names.size, names.size - old.shape[0]
@@ -206,7 +206,7 @@ def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.cs
 
 
 def subgraph(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
-    """Return the graph of the nodes to keep, without groups."""
+    """Return the subgraph of the nodes to keep, without groups."""
     kept = np.flatnonzero(keep)
     adjacency = _permuted(graph.adjacency, kept)
     names = graph.node_names[kept]

@@ -1,4 +1,4 @@
-"""How much a file may ask for: bounds on nodes and on what is unpacked, by the bytes that are really there."""
+"""Limits on the number of nodes and the decompressed size of a file, relative to its actual size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from equigraph.exceptions import GraphError
 
-# Any matrix may have this many nodes, and one more for every byte it comes in.
+# Any matrix may have this many nodes, and one more for every byte of its data.
 FREE_NODES = 1_000_000
-# A packed file may hold this many bytes, and this many times its own size.
+# A file may decompress to this many bytes, plus this many times its own size.
 FREE_BYTES, TIMES = 1 << 26, 64
-# A dense matrix is mostly zeros that are thrown away, so more of it may be unpacked.
+# A dense matrix is mostly zeros, which are dropped, so it may be larger.
 FREE_DENSE = 1 << 28
 # Rows of text become Python objects, some twenty times as large.
 FREE_TEXT, TEXT_TIMES = 1 << 24, 32
-# Rows of a table may repeat in a packed file: this many, and this many for every byte.
+# A table may have this many rows, plus this many for every byte: repeated rows compress well.
 FREE_ROWS, ROWS_PER_BYTE = 1 << 22, 8
 # Characters of a line: a row of a matrix of some million columns.
 LONGEST_LINE = 1 << 24
@@ -33,14 +33,14 @@ def check_nodes(n_nodes: int, n_bytes: int, what: str) -> None:
 
 
 def check_bytes(n_bytes: int, path: Path, *, free: int = FREE_BYTES, times: int = TIMES) -> None:
-    """Raise GraphError if a file says that it unpacks to far more than its own size."""
+    """Raise GraphError if the declared decompressed size is far larger than the file."""
     size = path.stat().st_size
     if n_bytes > free + times * size:
         raise _too_large(path, size, free + times * size, f"{n_bytes:,}")
 
 
 def check_rows(n_rows: int, path: Path) -> None:
-    """Raise GraphError if a Parquet file says that it has many more rows than bytes."""
+    """Raise GraphError if a Parquet file declares many more rows than bytes."""
     most = FREE_ROWS + ROWS_PER_BYTE * path.stat().st_size
     if n_rows > most:
         raise GraphError(
@@ -57,7 +57,7 @@ def _too_large(path: Path, size: int, most: int, found: str) -> GraphError:
 
 
 class Inflated(io.RawIOBase):
-    """The unpacked bytes of a gzipped file; too many of them are an error, not an exhausted machine."""
+    """Stream of the decompressed bytes of a gzipped file; too many raise GraphError instead of exhausting memory."""
 
     def __init__(self, path: Path, *, free: int = FREE_TEXT, times: int = TEXT_TIMES) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Inflated(io.RawIOBase):
         self._done = 0
 
     def readable(self) -> bool:
-        """Return that this is a stream to read from."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
@@ -85,7 +85,7 @@ class Inflated(io.RawIOBase):
 
 
 def open_bytes(path: Path) -> io.BufferedReader:
-    """Open a plain or gzipped file; what a gzipped one unpacks to is bounded."""
+    """Open a plain or gzipped file; the decompressed size is bounded."""
     if path.suffix.lower() == ".gz":
         return io.BufferedReader(Inflated(path), buffer_size=1 << 17)
     return path.open("rb")

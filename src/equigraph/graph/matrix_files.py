@@ -1,9 +1,9 @@
-"""Matrices in files: npz, MATLAB of versions 4 and 5, and Matrix Market; numbers, dense or sparse, and nothing else.
+"""Read dense and sparse matrices of numbers from npz, MATLAB (versions 4 and 5) and Matrix Market files.
 
-What a file declares is compared with the bytes that are there before anything is made of it; what a variable unpacks to
-is bounded by the size of the file. The layout of MATLAB's files is that of "MAT-File Format" (The MathWorks, 2019). Not
-scipy's reader of these, which ends the process on some damaged files, nor that of Matrix Market, which takes ``3x`` for
-3 and ``1d5`` for 1, and ignores further words of a line.
+Sizes that a file declares are compared with its bytes before memory is allocated, and the decompressed size of a
+variable is bounded by the size of the file. MATLAB files follow "MAT-File Format" (The MathWorks, 2019). scipy's reader
+of version 5 is not used, since it crashes the process on some damaged files. Nor is its reader of Matrix Market, which
+takes ``3x`` for 3 and ``1d5`` for 1, and ignores further words of a line.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import is_number, read_lines
 from equigraph.graph.limits import FREE_DENSE, TIMES, check_bytes, check_nodes, open_bytes
 
-# What the adjacency is called among other arrays, the first that is there.
+# Names of the adjacency among other arrays, in order of preference.
 NAMES = ("A", "adjacency")
 # Bytes of an entry of the CSR that a dense matrix becomes: an index and a weight.
 _ENTRY = 12
 
-# Parts of a sparse matrix of scipy that say where its entries are.
-_WHOLE = {"indices", "indptr", "row", "col", "offsets", "shape"}
+# Arrays of a scipy sparse matrix that must be integers.
+_INTEGER_ARRAYS = {"indices", "indptr", "row", "col", "offsets", "shape"}
 
-# Shape of an array and, by numpy's letters, the kind of its entries.
+# Shape and kind of entries (a letter of numpy) of each array.
 Declared = dict[str, tuple[tuple[int, ...], str]]
 
 
@@ -54,7 +54,7 @@ def read_npz(path: Path) -> Any:
                     headers[name.removesuffix(".npy")] = npy_header(stream)
     if "format" in headers:
         check_bytes(sum(_declared_bytes(*header) for header in headers.values()), path)
-        for name in _WHOLE & headers.keys():
+        for name in _INTEGER_ARRAYS & headers.keys():
             if headers[name][1].kind not in "iu":
                 raise GraphError(
                     f"{path.name}: {name!r} of the sparse matrix has dtype {headers[name][1]}, expected whole numbers."
@@ -63,18 +63,18 @@ def read_npz(path: Path) -> Any:
     chosen = choose({name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}, path)
     check_bytes(_declared_bytes(*headers[chosen]), path, free=FREE_DENSE)
     with np.load(path, allow_pickle=False) as arrays:
-        return not_too_full(arrays[chosen], path)
+        return checked_size(arrays[chosen], path)
 
 
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape and type that an npy file declares; nothing else of it is read."""
+    """Return the declared shape and type of an npy file, without reading its data."""
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             shape, _, dtype = read(stream)
-    except Exception as error:  # the header is a text of Python, which fails in many ways
+    except Exception as error:  # the header is a Python literal, which can fail in many ways
         raise ValueError("the header is damaged") from error
     if min(shape, default=0) < 0:
         raise ValueError(f"an array of shape {shape}")
@@ -85,8 +85,8 @@ def _declared_bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
     return math.prod(shape) * dtype.itemsize
 
 
-def not_too_full(array: Any, path: Path) -> Any:
-    """Return a dense array, after a look at how large it is as a sparse one; a packed file may be full of ones."""
+def checked_size(array: Any, path: Path) -> Any:
+    """Return a dense array; raise GraphError if it is too large as a sparse one."""
     if isinstance(array, np.ndarray) and array.dtype.kind in "buif":
         check_bytes(_ENTRY * int(np.count_nonzero(array)), path)
     return array
@@ -112,18 +112,18 @@ def choose(arrays: Declared, path: Path) -> str:
     )
 
 
-# Of a MATLAB file: bytes of the header, elements that hold a matrix or a packed one, types of numbers by their code.
+# MATLAB files: bytes of the header, codes of elements with a matrix or a compressed one, and of number types.
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _SPARSE, _NUMERIC = 5, range(6, 16)
 _COMPLEX = 0x08
-# Flags, dimensions and name of a variable stand in its first bytes.
+# Flags, dimensions and name of a variable are in its first bytes.
 _START = 1 << 10
 
 
 class Variable(NamedTuple):
-    """A variable of a file: its name, shape, kind (a letter of numpy; "O" if it is no matrix), and a way to read it."""
+    """A variable of a file: name, shape, kind (a letter of numpy; "O" if it is no matrix), and its reader."""
 
     name: str
     shape: tuple[int, ...]
@@ -136,16 +136,16 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
     with open_bytes(path) as stream:
         data = stream.read()
     if len(data) >= 4 and 0 in data[:4]:
-        # Of version 4, whose reader in scipy is written in Python and takes no more than is there.
+        # Version 4: scipy's reader is written in Python and reads no more bytes than there are.
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a cast of what is no number
+            warnings.simplefilter("error")  # such as a cast of non-numeric data
             content = loadmat(io.BytesIO(data))
         arrays = {name: array for name, array in content.items() if not name.startswith("__")}
         kinds = {name: (array.shape, array.dtype.kind) for name, array in arrays.items()}
         chosen = choose(kinds, path)
         if kinds[chosen][1] not in "buif":
             raise _no_numbers(chosen, path)
-        return not_too_full(arrays[chosen], path)
+        return checked_size(arrays[chosen], path)
     if len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
         raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
     elif data[124:126] in (b"\x00\x02", b"\x02\x00"):
@@ -157,7 +157,7 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
     variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
     if variable.kind == "O":
         raise _no_numbers(variable.name, path)
-    return not_too_full(variable.load(), path)
+    return checked_size(variable.load(), path)
 
 
 def _no_numbers(name: str, path: Path) -> GraphError:
@@ -165,7 +165,7 @@ def _no_numbers(name: str, path: Path) -> GraphError:
 
 
 class _Bytes:
-    """Bytes of a MATLAB file, taken one part after another; none that are not there."""
+    """Cursor over the bytes of a MATLAB file; reading beyond the end is an error."""
 
     def __init__(self, data: bytes, order: str, path: Path) -> None:
         self._data, self.order, self.path, self._at = data, order, path, 0
@@ -174,7 +174,7 @@ class _Bytes:
         return self._at < len(self._data)
 
     def cut_off(self) -> GraphError:
-        """Return the error for data that contradict themselves."""
+        """Return the error for truncated or inconsistent data."""
         return GraphError(
             f"{self.path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
         )
@@ -209,7 +209,7 @@ class _Bytes:
 
 
 def _variables(data: _Bytes) -> Iterator[Variable]:
-    """Yield the variables of a file of version 5; of a packed one only the start is unpacked."""
+    """Yield the variables of a file of version 5; only the start of a compressed one is decompressed."""
     while data:
         kind, size = data.unpack("II")
         content = data.take(size)
@@ -242,7 +242,7 @@ def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
 
 
 def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes:
-    """Return what a packed variable holds, behind its tag; or only the start of it."""
+    """Decompress a variable, or only its start; return the bytes after its tag."""
     bound = FREE_DENSE + TIMES * path.stat().st_size
     try:
         result = zlib.decompressobj().decompress(content, bound if most is None else most)
@@ -257,12 +257,12 @@ def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes
 
 
 def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
-    """Return a CSC on arrays as they are in the file; `to_csr` looks at them."""
+    """Return a CSC on the arrays of the file; `to_csr` checks them."""
     indices, pointers, values = data.element(), data.element(), data.element()
     if indices.dtype.kind not in "iu" or pointers.dtype.kind not in "iu" or pointers.size != shape[1] + 1:
         raise data.cut_off()
     check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, data.path.name)
-    # MATLAB leaves room behind the entries.
+    # MATLAB allocates more space than there are entries.
     last = int(pointers[-1])
     if not 0 <= last <= min(values.size, indices.size):
         raise data.cut_off()
@@ -288,7 +288,7 @@ def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
         width = (2 if pattern else 3) if coordinates else 1
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it warns of a file without entries
+                warnings.simplefilter("ignore")  # numpy warns about a file without entries
                 numbers = np.loadtxt(stream, comments=None, ndmin=2)
             if numbers.size and numbers.shape[1] != width:
                 raise GraphError(f"{path.name}, line {line + 1}: expected {width} numbers in a line.")
@@ -322,7 +322,7 @@ def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
 
 
 def _market_header(stream: IO[bytes], path: Path) -> tuple[list[str], list[int], int]:
-    """Return the words of the first line; rows, columns and, where they are told, entries; and the line of these."""
+    """Return the words of the first line, the numbers of rows, columns and entries (if given), and their line."""
     words = stream.readline(_LONGEST_LINE).decode("latin-1").lower().split()
     if (
         len(words) != 5
@@ -355,7 +355,7 @@ def _market_header(stream: IO[bytes], path: Path) -> tuple[list[str], list[int],
 
 
 def _wrong_line(path: Path, before: int, width: int) -> GraphError | None:
-    """Return the error for the first line below a header that does not hold so many numbers, if there is one."""
+    """Return the error for the first line below the header without `width` numbers, or None."""
     for number, line in read_lines(path):
         words = line.split()
         if number > before and words and (len(words) != width or not all(map(is_number, words))):

@@ -1,4 +1,4 @@
-"""Names of nodes: one array whose type says whether they are integers, text or anything else."""
+"""Node names as arrays of integers, text or objects: encoding, comparison and hints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CANONICAL_INTEGER = re.compile(f"(?:{INTEGER})\\Z")
 def as_names(values: Any) -> NDArray[Any]:
     """Return node names as int64, as text, or as objects when they are neither or mixed.
 
-    Floats that are whole numbers are integers: that is what a missing value makes of a column of integers.
+    Whole floats become integers: a missing value turns a column of integers into floats.
     """
     array = values if isinstance(values, np.ndarray) else object_array(values)
     if array.dtype.kind in "iu":
@@ -49,11 +49,11 @@ def as_names(values: Any) -> NDArray[Any]:
 
 
 def text_array(texts: Iterable[str]) -> NDArray[Any]:
-    """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest."""
+    """Return texts as an array: of numpy's fixed width, or of objects if a long text would make that too large."""
     listed = list(texts)
     width = max(map(len, listed), default=1)
     narrow = width <= _WIDE or width * len(listed) <= _SMALL
-    # numpy drops a NUL at the end of a text, which would make two names one.
+    # numpy drops a NUL at the end of a text, which would make two names equal.
     if narrow and not any(text.endswith("\0") for text in listed):
         return np.asarray(listed, dtype=str)
     return object_array(listed)
@@ -67,7 +67,7 @@ def names_from_text(texts: Any) -> NDArray[Any]:
     return text_array(listed)
 
 
-# Distinct texts of single batches that are kept before they are merged into those of the whole.
+# Number of distinct texts of single batches above which they are merged.
 PENDING = 4_000_000
 
 
@@ -77,35 +77,35 @@ def encode_batches(
     """Return the codes of text columns of pyarrow, their distinct texts (None without a row), and other columns.
 
     Every batch starts with `n_texts` columns of text that pyarrow has encoded; the same text gets the same code in all
-    of them. From time to time the texts of the batches are merged: seldom enough that the known texts are not hashed
-    for every batch, often enough that memory follows their number.
+    of them. The texts of the batches are merged from time to time: rarely enough that the known texts are not hashed
+    for every batch, often enough that memory is proportional to their number.
     """
     import pyarrow as pa
 
     known: Any = None
-    waiting: list[Any] = []
+    pending: list[Any] = []
     codes: list[NDArray[np.int32]] = []
     numbers: list[list[NDArray[Any]]] = []
 
     def merge() -> Any:
-        chunks = waiting
+        chunks = pending
         if known is not None:
-            # What comes first keeps its codes, so those that were given out stay true.
-            nothing = pa.array([], type=pa.int32())
-            chunks = [pa.DictionaryArray.from_arrays(nothing, known), *waiting]
+            # The first texts keep their codes, so codes that were assigned before stay valid.
+            no_indices = pa.array([], type=pa.int32())
+            chunks = [pa.DictionaryArray.from_arrays(no_indices, known), *pending]
         merged = pa.chunked_array(chunks).unify_dictionaries()
-        codes.extend(np.array(chunk.indices, dtype=np.int32) for chunk in merged.chunks[-len(waiting) :])
-        waiting.clear()
+        codes.extend(np.array(chunk.indices, dtype=np.int32) for chunk in merged.chunks[-len(pending) :])
+        pending.clear()
         return merged.chunk(0).dictionary
 
     for columns in batches:
-        waiting += columns[:n_texts]
+        pending += columns[:n_texts]
         numbers.append([column.to_numpy() for column in columns[n_texts:]])
-        if sum(len(column.dictionary) for column in waiting) > max(
+        if sum(len(column.dictionary) for column in pending) > max(
             PENDING, 0 if known is None else len(known)
         ):
             known = merge()
-    if waiting:
+    if pending:
         known = merge()
     of_columns = ([np.empty(0, dtype=np.int32), *codes[k::n_texts]] for k in range(n_texts))
     others = [np.concatenate(column) for column in zip(*numbers, strict=True)]
@@ -113,7 +113,7 @@ def encode_batches(
 
 
 def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return values in the places that are not absent, and None in the others."""
+    """Return an array with the present values in order, and None where absent."""
     filled = np.full(absent.size, None, dtype=object)
     filled[~absent] = object_array(present.tolist())
     return filled
@@ -125,7 +125,7 @@ def name_text(value: Any) -> str:
         return str(int(value))
     try:
         return str(value)
-    except ValueError as error:  # Python writes no integer of more than some thousand digits
+    except ValueError as error:  # Python limits the number of digits of an integer as text
         raise GraphError(
             f"A name or group of type {type(value).__name__} has no text: {reason(error)}."
         ) from error
@@ -144,14 +144,14 @@ def texts(values: NDArray[Any]) -> list[str]:
 
 
 class NodePlaces:
-    """Where each node stands; names are compared by their text, so that those of a file match numbers."""
+    """Positions of nodes by name; names are compared as text, so that names in a file match integers."""
 
     def __init__(self, names: NDArray[Any]) -> None:
         self._first = names[:1].tolist()
         self._places = {text: place for place, text in enumerate(texts(names))}
 
     def of(self, name: Any, sentence: str, otherwise: str = "") -> int:
-        """Return the place of a node, or refuse the name with a sentence that has {} in its place."""
+        """Return the position of a node, or raise ParameterError with a sentence in which {} is the name."""
         place = self._places.get(name_text(name))
         if place is None:
             hint = did_you_mean(name, self._places) if len(self._places) <= _SIMILAR else ""
@@ -172,7 +172,7 @@ def check_unique(names: NDArray[Any], where: str) -> None:
 
 
 def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
-    """Return the names in the order of nodes of an edge table, and each old position's new place.
+    """Return the names in the order of nodes of an edge table, and the new position of each old one.
 
     Integers are sorted by value, everything else by text.
     """
@@ -187,7 +187,7 @@ def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
 
 
 def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
-    """Return the place of the first value that holds others, as a cell of Parquet may, or is of one of the kinds."""
+    """Return the index of the first nested value, such as a list in a cell of Parquet, or value of the kinds."""
     if values.dtype.kind != "O":
         return None
     nested = (list, dict, set, np.ndarray, *kinds)
@@ -197,7 +197,7 @@ def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
 _MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter
 _WHOLE = re.compile(r"(-?[0-9]+)\.0+\Z")
 
-# How names of one source may differ from those of another, and what to tell of it.
+# Differences between names of two sources: description, and function that removes the difference.
 _DIFFERENCES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("blanks around the names", str.strip),
     ("a fraction, as numbers get in a column with gaps", lambda text: _WHOLE.sub(r"\1", text.strip())),
@@ -206,8 +206,8 @@ _DIFFERENCES: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 
 
-def type_hint(strangers: Sequence[str], nodes: Sequence[str]) -> str:
-    """Say how names that match no node differ from those of the nodes, where most differ in the same way.
+def type_hint(unmatched: Sequence[str], nodes: Sequence[str]) -> str:
+    """Return a hint on how unmatched names differ from node names, if most differ in the same way.
 
     >>> type_hint(["0.0", "1.0"], ["0", "1", "2"])
     " (the difference is a fraction, as numbers get in a column with gaps: '0.0' may be the node '0')"
@@ -216,14 +216,14 @@ def type_hint(strangers: Sequence[str], nodes: Sequence[str]) -> str:
     """
     for words, plain in _DIFFERENCES:
         known = {plain(name): name for name in reversed(nodes)}
-        found = [text for text in strangers if plain(text) in known]
-        if 2 * len(found) > len(strangers):
+        found = [text for text in unmatched if plain(text) in known]
+        if 2 * len(found) > len(unmatched):
             return f" (the difference is {words}: {found[0]!r} may be the node {known[plain(found[0])]!r})"
     return ""
 
 
 def look_alike(text: str, nodes: Sequence[str]) -> str:
-    """Say which node a name resembles, in letters that show the difference; nothing if there is none.
+    """Return a hint at the node that a name resembles, in ASCII to show the difference, or an empty text.
 
     >>> look_alike("Jose", ["Ann", "José"]), look_alike("x", ["Ann"])
     (" (did you mean 'José'?)", '')

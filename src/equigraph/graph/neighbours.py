@@ -1,4 +1,4 @@
-"""The graph of points: nearest neighbours, with similarities as weights."""
+"""Nearest-neighbour graphs of points, with similarities as weights."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def knn_graph(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean") -> Gr
     with only_ours("The points cannot be used", GraphError):
         distances, neighbours = search.kneighbors()
     sources = np.repeat(np.arange(n), n_neighbors)
-    targets, reach = neighbours.ravel(), distances[:, -1]
-    # The farther neighbour of the two has the other within its reach, so only equal points have none.
-    scale = (reach[sources] + reach[targets]) / 2
+    targets, radius = neighbours.ravel(), distances[:, -1]
+    # One of two linked points has the other within its radius, so the scale is 0 only for equal points.
+    scale = (radius[sources] + radius[targets]) / 2
     ratio = np.divide(distances.ravel(), scale, out=np.zeros(scale.size), where=scale > 0)
     directed = sparse.csr_array((np.exp(-(ratio**2)), (sources, targets)), shape=(n, n))
     return Graph(directed.maximum(directed.T))

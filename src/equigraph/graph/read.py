@@ -58,7 +58,7 @@ def check_file(path: Path) -> None:
 
 
 def _folder_hint(path: Path) -> str:
-    """Return what a folder may be read by."""
+    """Return a hint at the function that reads a folder, if it is known."""
     if (path / "blocks.json").is_file():
         return "; row blocks are opened by open_blocks"
     if (path / "result.json").is_file():
@@ -207,11 +207,11 @@ def read_graph(
         ``"csv"``, ``"tsv"`` or ``"txt"`` for either, ``"parquet"``, ``"graphml"``, ``"gml"``, ``"mtx"``,
         ``"npz"`` or ``"mat"``.
     header : bool, optional
-        Whether the first line of a text file names the columns. By default that is looked at; two words
-        above words, found nowhere else in the file, may be either: say which.
+        Whether the first line of a text file names the columns. By default this is detected. It must be given if the
+        first line is two words above words that occur nowhere else in the file.
     delimiter : str, optional
         Separator of a text file, ``" "`` for any white space. By default the one among comma, tab,
-        semicolon and white space that the first lines show, or the one that a first line ``sep=;`` tells.
+        semicolon and white space that the first lines show, or the one that a first line ``sep=;`` declares.
     weight : str, int or False, optional
         Column, or edge attribute, of the weights; ``False`` ignores weights. By default a column after the
         two ends that is called weight, weights, w, value, strength or count, or the third of three columns
@@ -231,12 +231,12 @@ def read_graph(
     dtype : float32 or float64, optional
         Type of the weights.
     attribute_weights : mapping from attribute to number, optional
-        How much each of several attributes counts in the mean over them; 1 by default.
+        Weight of each of several attributes in the mean over them; 1 by default.
     bins : mapping from attribute to int, optional
-        Attributes whose values are numbers, and into how many bins of about equal size they go.
+        Numeric attributes, and the number of bins of about equal size for each.
     intersect : sequence of attributes, or of such sequences, optional
-        Attributes whose joint groups, such as "girl, yes", are an attribute of their own; it is called by all names,
-        such as "gender, needs". They are not kept for themselves unless `attribute` names them too.
+        Attributes whose joint groups, such as "girl, yes", are an attribute of their own, named such as "gender,
+        needs". The single attributes are not kept unless `attribute` names them too.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def read_graph(
     GroupsError
         If the groups do not fit the graph.
     ParameterError
-        If an option has a value that it does not know.
+        If an option has an unknown value.
     MissingDependencyError
         If a format needs an extra that is not installed.
 
@@ -279,12 +279,12 @@ def read_graph(
     check_options(missing, unknown)
     check_merging(symmetrize, duplicates, dtype)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
-    options |= {"weight": weight, "ends": _told_ends(source, target)}
+    options |= {"weight": weight, "ends": _given_ends(source, target)}
     held, order_seen = graph, isinstance(graph, Graph)  # what was given, or what its file holds
     if isinstance(graph, (str, os.PathLike)):
         path = Path(graph)
         held = read_file(path, format, header=header, delimiter=delimiter, **options)
-        with only_ours(f"{path.name} is no graph that can be read", GraphError):
+        with only_ours(f"{path.name} cannot be read as a graph", GraphError):
             known = held if isinstance(held, Graph) else convert(held, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
@@ -297,13 +297,13 @@ def read_graph(
     if given is None:
         return choice.apply(known)
     if groups is None and isinstance(held, Graph) and missing == "error":
-        missing = held.missing  # what was said when its groups were read
+        missing = held.missing  # the option with which its groups were read
     order_known = known.positional or order_seen
     return choice.attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
 
 
-def _told_ends(source: str | int | None, target: str | int | None) -> Ends | None:
-    """Return the columns of the two ends, or None where they are to be found."""
+def _given_ends(source: str | int | None, target: str | int | None) -> Ends | None:
+    """Return the columns of the two ends, or None if they are to be detected."""
     if source is None and target is None:
         return None
     if source is None or target is None:
@@ -314,7 +314,7 @@ def _told_ends(source: str | int | None, target: str | int | None) -> Ends | Non
 def _given(
     source: Any, graph: Graph, groups: Any, wanted: list[Any], node_column: Any
 ) -> list[Values] | None:
-    """Return the groups that were asked for, or None if the graph is to stay as it is."""
+    """Return the requested groups, or None if none were requested."""
     if groups is not None:
         return take_groups(groups, wanted, node_column, graph)
     if node_column is not None:
@@ -328,7 +328,7 @@ def _given(
 
 
 def _own(graph: Graph, attribute: str) -> Values:
-    """Return an attribute that a graph has; its only one may be given a name if it has none."""
+    """Return an attribute of a graph; a single unnamed one is found under any name."""
     known = {attribute: graph.sensitive_features} if graph.attribute is None else graph.features
     if attribute not in known:
         several = isinstance(graph.sensitive_features, dict)

@@ -1,7 +1,7 @@
-"""From any sparse or dense matrix to CSR.
+"""Convert sparse and dense matrices of any format to CSR, with checks.
 
-Compiled code reads and writes where the arrays of a sparse matrix say, so each of them is looked at before it is used,
-whatever the format. scipy's `check_format` is not enough: it passes over the pointers where the last one is zero.
+Compiled code trusts the arrays of a sparse matrix, so they are checked before use, in every format. scipy's
+`check_format` is not enough: it skips the pointers if the last one is zero.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy import sparse
 from equigraph.exceptions import GraphError
 from equigraph.graph.limits import check_nodes
 
-# Entries of a dense matrix that are looked at at once.
+# Entries of a dense matrix that are converted at a time.
 _CHUNK = 1 << 20
 _COMPLEX = "Complex data not supported: the weights of a graph are real numbers."
 
@@ -27,10 +27,10 @@ class NotNumericError(GraphError, TypeError):
 
 
 def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
-    """Return a matrix as CSR without repetition and with sorted indices, never touching the input.
+    """Return a matrix as CSR without repeated entries and with sorted indices; the input is not changed.
 
-    Weights become floats before repeated ones are added up: in their own type 200 + 100 may be 44. The result is on the
-    arrays of the input, where these are in order already.
+    Weights become floats before repeated entries are summed: as uint8, 200 + 100 is 44. The result shares the arrays of
+    the input if these are canonical already.
     """
     if not sparse.issparse(matrix):
         return _from_dense(matrix, dtype)
@@ -40,7 +40,7 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
     indptr, indices, values, shape = _checked_arrays(matrix)
     values = as_weights(values, asked)
     if matrix.format in _COMPRESSED:
-        # A fresh object on the same arrays: its flags are its own, and sorting it never sorts the caller's.
+        # A new object on the same arrays has its own flags, and sorting it never sorts the caller's.
         fresh = _COMPRESSED[matrix.format]((values, indices, indptr), shape=shape)
     else:
         check_nodes(max(shape), indptr.nbytes + indices.nbytes + values.nbytes, "The adjacency matrix")
@@ -56,7 +56,7 @@ _COMPRESSED = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.b
 
 
 def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], tuple[int, int]]:
-    """Return pointers, indices, values and shape of a compressed matrix, or rows, columns and so on of any other."""
+    """Return pointers (or rows), indices (or columns), values and shape of a compressed (or other) matrix."""
     shape = matrix.shape
     if matrix.format not in _COMPRESSED:
         rows, columns, values = _triples(matrix)
@@ -83,16 +83,19 @@ def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
     index = index_type(last, max(shape))
     indptr, indices = (np.asarray(part).astype(index, copy=False) for part in (matrix.indptr, matrix.indices))
     if last < indices.size:
-        indices, values = indices[:last], values[:last]  # scipy leaves room at the end
+        indices, values = (
+            indices[:last],
+            values[:last],
+        )  # scipy may allocate more space than there are entries
     return indptr, indices, values, shape
 
 
 def check_compressed(
     indptr: Any, indices: Any, n_values: int, n_parts: tuple[int, int], shape: tuple[int, ...]
 ) -> int:
-    """Return how many entries a compressed matrix has, after a look at every pointer and index.
+    """Check every pointer and index of a compressed matrix, and return its number of entries.
 
-    It has so many rows (or columns, or rows of blocks), with indices below the second number.
+    ``n_parts`` is the number of rows (or columns, or rows of blocks), and the exclusive upper bound of the indices.
     """
     indptr, indices = _whole_numbers(indptr, "pointers (indptr)"), _whole_numbers(indices, "indices")
     n_rows, n_columns = n_parts
@@ -113,7 +116,7 @@ def check_compressed(
 
 
 def check_range(indices: NDArray[Any], n: int, shape: tuple[int, ...]) -> None:
-    """Raise GraphError unless every index of a matrix is one of n."""
+    """Raise GraphError unless every index of a matrix is in ``range(n)``."""
     if not indices.size:
         return
     low, high = indices.min(), indices.max()
@@ -166,8 +169,7 @@ def _triples(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 def check_sparse(matrix: Any, what: str) -> None:
     """Raise GraphError if the arrays of a sparse matrix, of any shape and format, contradict each other.
 
-    For whatever a user gives besides the graph, before scipy converts it or multiplies with it. Anything that is no
-    sparse matrix of two dimensions passes.
+    For matrices given besides the graph, before scipy converts or multiplies them. Other objects pass.
     """
     if sparse.issparse(matrix) and len(matrix.shape) == 2:
         try:
@@ -193,9 +195,9 @@ def canonical_index(csr: sparse.csr_array) -> sparse.csr_array:
 def as_weights(
     values: NDArray[Any], dtype: np.dtype, where: Callable[[int], str] = lambda place: "The adjacency matrix"
 ) -> NDArray[Any]:
-    """Return numbers as floats of a type; those that it cannot tell from zero are an error.
+    """Return numbers as floats of a type; raise GraphError if one underflows to zero.
 
-    What it cannot hold becomes infinity, which is reported later.
+    Numbers that overflow become infinity, which is reported later.
     """
     if values.dtype == object:
         values = _from_objects(values)
@@ -211,7 +213,7 @@ def as_weights(
 
 
 def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
-    """Return the CSR of a dense matrix, some rows at a time: no second dense matrix is made of it."""
+    """Return the CSR of a dense matrix, some rows at a time, without a second dense matrix."""
     if isinstance(matrix, np.ma.MaskedArray) and np.ma.is_masked(matrix):
         raise GraphError(
             f"The adjacency matrix masks {np.ma.count_masked(matrix)} of its entries: expected a value for each; "

@@ -1,4 +1,4 @@
-"""Tables of pandas, polars, pyarrow and others: an edge table or a square matrix with names."""
+"""Read edge tables and square matrices from tables of pandas, polars, pyarrow and others."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _column(series: Any) -> NDArray[Any]:
     import narwhals.stable.v2 as nw
 
     # Nullable integers turn into floats with NaN on the way to numpy, which would change large ids.
-    # A category of nothing but gaps has no categories to look its values up in.
+    # A categorical column of missing values only has no categories to look up.
     coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
     if (series.dtype.is_integer() or coded) and series.null_count():
         return object_array(series.to_list())
@@ -97,7 +97,7 @@ def _plain(array: Any) -> NDArray[Any]:
 
 
 def end_columns(columns: list[Any]) -> tuple[int, int] | None:
-    """Return the positions of the columns that are named as the two ends of an edge, if any are."""
+    """Return the positions of the columns with names of the two ends of an edge, or None."""
     lower = [str(name).strip().casefold() for name in columns]
     for source, target in END_NAMES:
         if source in lower and target in lower:
@@ -108,7 +108,7 @@ def end_columns(columns: list[Any]) -> tuple[int, int] | None:
 
 
 def check_once(columns: list[Any], name: Any, kind: type[InputError] = GraphError) -> None:
-    """Raise an error if several columns have a name by which one is meant."""
+    """Raise an error if several columns have a name that should select one."""
     if columns.count(name) > 1:
         numbers = ", ".join(str(k) for k, column in enumerate(columns) if column == name)
         raise kind(
@@ -124,10 +124,10 @@ def weight_column(
     where: str,
     is_text: Callable[[int], bool] = lambda column: False,
 ) -> int | None:
-    """Return the position of the weights: as the user says, or a column after the ends that is named so.
+    """Return the position of the weights: the given column, or one after the ends with a usual name.
 
-    Without names a third column holds the weights. Where there are names, any other column may or may not be a weight,
-    which only the user knows; one of text is none. Errors start with ``where``.
+    Without names a third column holds the weights. With names, any other column may be a weight, so the user must say;
+    a column of text is none. Errors start with ``where``.
     """
     if weight is False:
         return None
@@ -158,14 +158,14 @@ def weight_column(
 
 
 def _are_names(columns: list[Any]) -> bool:
-    """Return whether columns have names of their own, rather than numbers, or those that polars makes up."""
+    """Return whether columns have names of their own, rather than numbers or the default names of polars."""
     return any(
         not isinstance(name, (int, np.integer)) and name != f"column_{k}" for k, name in enumerate(columns)
     )
 
 
 def are_words(values: Iterable[Any]) -> bool:
-    """Return whether values are texts of which none is like a number, so that they cannot be weights.
+    """Return whether values are texts without digits, so that they cannot be weights.
 
     >>> are_words(["red", None]), are_words(["red", "3,5"]), are_words([None])
     (True, False, False)
@@ -201,7 +201,7 @@ def found_column(
     there: str = "expected one of",
     kind: type[InputError] = GraphError,
 ) -> int:
-    """Return what `column_place` does, or raise an error of the given kind that starts with the fault."""
+    """Return `column_place` of a column, or raise an error of the given kind that starts with `fault`."""
     place = column_place(columns, column, kind)
     if place is None:
         raise kind(f"{fault}{did_you_mean(column, columns)}: {there} {listed_columns(columns)}.")
@@ -247,7 +247,7 @@ def edge_columns(
 
 
 def row_text(row: int) -> str:
-    """Say where a row of an edge table is."""
+    """Return the location of a row of an edge table, for messages."""
     return f"row {row} of the edge table (counting from 0)"
 
 
@@ -279,7 +279,7 @@ def _check_no_matrix(table: Table) -> None:
 
 
 def may_be_matrix(numbers: NDArray[Any]) -> bool:
-    """Return whether a square of numbers is like an adjacency matrix: symmetric, or with an empty diagonal."""
+    """Return whether a square of numbers looks like an adjacency matrix: symmetric, or with an empty diagonal."""
     return bool(np.array_equal(numbers, numbers.T) or not numbers.diagonal().any())
 
 
@@ -312,10 +312,10 @@ def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def arrow_rows(table: Any, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
-    """Return the rows of a pyarrow edge table, of which no text becomes a Python object per row.
+    """Return the rows of a pyarrow edge table, without a Python object for every text.
 
-    Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
-    of two types. The reader of all tables then decides.
+    Returns None for a matrix, missing values, types other than text or integers, and ids of two types. `read_table`
+    then reads the table.
     """
     with only_ours("The table cannot be read", GraphError):
         return _arrow_rows(table.schema, weight, end_names, lambda names: [table.select(names)])
@@ -326,7 +326,7 @@ def parquet_rows(path: Path, weight: Weight, end_names: Ends | None = None) -> E
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
     check_rows(parquet.read_metadata(path).num_rows, path)
     schema = parquet.read_schema(path)
-    # Texts are taken as they are stored, each once: a long one may stand in every row.
+    # Texts stay dictionary-encoded: a long one may occur in every row.
     texts = [field.name for field in schema if _arrow_kind(field.type) == "text"]
     with parquet.ParquetFile(path, read_dictionary=texts) as file:
         return _arrow_rows(
@@ -344,7 +344,7 @@ def _arrow_rows(
     try:
         found = edge_columns(list(schema.names), weight, end_names)
     except GraphError:
-        return None  # the reader of all tables says so too, or sees that a column of text is no weight
+        return None  # `edge_rows` raises the same error, or finds that a column of text is no weight
     if found is None or len(set(schema.names)) < len(schema.names):
         return None
     chosen = [schema.names[k] for k in (*found[0], found[1]) if k is not None]
@@ -358,7 +358,7 @@ def _arrow_rows(
     def batches() -> Iterator[list[Any]]:
         for part in parts(chosen):
             for batch in part.to_batches():
-                # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
+                # Text that is not UTF-8, or lies outside its buffer, could crash compiled code or pass unnoticed.
                 batch.validate(full=True)
                 columns = [batch.column(name) for name in chosen]
                 if any(map(_has_null, columns)):
@@ -385,7 +385,7 @@ class _MissingError(Exception):
 def _text_rows(
     source: NDArray[np.int32], target: NDArray[np.int32], weight: Any, texts: Any
 ) -> EdgeRows | None:
-    """Return rows of codes into texts of pyarrow; an encoding may hold texts that no row has."""
+    """Return rows of codes into texts of pyarrow; a dictionary may hold texts that no row has."""
     from pyarrow import compute
 
     used = np.zeros(0 if texts is None else len(texts), dtype=bool)

@@ -1,4 +1,4 @@
-"""Graphs in text files: edge lists, by line or for large files by column, and square matrices."""
+"""Read edge lists, by line or (large files) by column, and square matrices from text files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ATTRIBUTED = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*\Z")
 
 
 class EdgeLayout(NamedTuple):
-    """Which columns of an edge list are what."""
+    """Columns of an edge list, and the line of its header."""
 
     width: int  # number of fields of every record
     ends: tuple[int, int]  # columns of the source and the target
@@ -45,9 +45,9 @@ class EdgeLayout(NamedTuple):
 def read_edges(
     file: TextFile, *, header: bool | None, weight: Weight, ends: Ends | None, **options: Any
 ) -> Graph:
-    """Read an edge list; without `header` the first record is looked at, and may name the columns."""
+    """Read an edge list; without `header` it is detected whether the first record names the columns."""
     layout = edge_layout(file, header, weight, ends)
-    in_doubt = header is None and ends is None  # who names the columns knows
+    in_doubt = header is None and ends is None  # columns given by the user are not in doubt
 
     def graph(rows: EdgeRows) -> Graph:
         if in_doubt:
@@ -56,15 +56,15 @@ def read_edges(
 
     rows = fast_rows(file, layout)
     if rows is not None:
-        with suppress(GraphError):  # the exact reader finds the same fault and knows its line
+        with suppress(GraphError):  # the exact reader finds the same error and its line
             return graph(rows)
     return graph(exact_rows(file, layout))
 
 
 def read_attributed(path: Path, *, weight: Weight, **options: Any) -> Graph | None:
-    """Read lines of two nodes and a dict, as ``networkx.write_edgelist`` writes them; None if there are others.
+    """Read lines of two nodes and a dict, as ``networkx.write_edgelist`` writes them; None for other lines.
 
-    As of a networkx graph, an edge without the attribute of the weight has the weight 1 where others have one.
+    As for a networkx graph, an edge without the weight attribute has the weight 1 if others have one.
     """
     key = "weight" if weight is None or weight is True else weight
     place: dict[str, int] = {}
@@ -98,17 +98,17 @@ def read_attributed(path: Path, *, weight: Weight, **options: Any) -> Graph | No
 def _rows_of_lines(
     file: TextFile, place: dict[str, int], ends: list[int], weights: NDArray[Any] | None, lines: list[int]
 ) -> EdgeRows:
-    """Return the rows of nodes with places: the two ends of every line, one line after another."""
+    """Return edge rows from the positions of both ends of every line, one line after another."""
     source, target = np.asarray(ends, dtype=np.intp).reshape(-1, 2).T
     names = names_from_text(list(place))
     return EdgeRows(source, target, weights, names, lambda row: file.where(lines[row]))
 
 
 def _check_first_line(file: TextFile, layout: EdgeLayout, rows: EdgeRows) -> None:
-    """Raise GraphError if the first line may be an edge as well as name columns.
+    """Raise GraphError if the first line may be either an edge or a header.
 
-    It was taken for an edge and may be a header where it is two words, nowhere else in the file, above ids that are
-    words too. It was taken for a header and may be an edge where its words are ids as well.
+    Taken for an edge, it may be a header if it is two words that occur nowhere else, above ids that are words too.
+    Taken for a header, it may be an edge if its words are ids as well.
     """
     if rows.source.size < 2 or rows.names.dtype.kind == "i":
         return
@@ -132,7 +132,7 @@ def _check_first_line(file: TextFile, layout: EdgeLayout, rows: EdgeRows) -> Non
 def edge_layout(
     file: TextFile, header: bool | None, weight: Weight, end_names: Ends | None = None
 ) -> EdgeLayout:
-    """Find the header and the columns."""
+    """Detect the header and the columns."""
     sample = file.sample()
     first = sample[0]
     width = len(first.fields)
@@ -209,7 +209,7 @@ def exact_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
 
 
 def fast_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows | None:
-    """Read with pyarrow; return None if anything is odd, so that the exact reader decides."""
+    """Read with pyarrow; return None if the exact reader is needed."""
     header = layout.header is not None
     found = read_columns(file, header=header, width=layout.width, texts=layout.ends, number=layout.weight)
     if found is None:
@@ -229,7 +229,7 @@ class MatrixLayout(NamedTuple):
 
 
 def matrix_layout(file: TextFile, header: bool | None) -> MatrixLayout | None:
-    """Return how the file holds a square matrix, or None if its shape is not that of one."""
+    """Return the layout of a square matrix in a file, or None if the file does not have the shape of one."""
     heads: list[list[str]] = []
     height = 0
     for height, record in enumerate(file.records(), start=1):
@@ -257,7 +257,7 @@ def _has_names(first: list[str], height: int, top: int, width: int) -> bool:
 def is_matrix_file(file: TextFile, header: bool | None) -> bool:
     """Return whether a file is a matrix rather than an edge list: square, and more than three columns.
 
-    Three columns that are as much like a matrix as like weighted edges are an error.
+    Three columns that may be a matrix or weighted edges are an error.
     """
     first = file.sample(5)
     if max(len(record.fields) for record in first[:2]) <= 3:
@@ -275,7 +275,7 @@ def _check_edges(file: TextFile, sample: list[Record]) -> None:
     if not all(is_number(field) for row in fields for field in row):
         return
     numbers = np.asarray(fields, dtype=float)
-    # Two edges 1-0 and 2-1 of equal weight are like a name and a symmetric matrix, but for its diagonal.
+    # Two edges 1-0 and 2-1 of equal weight look like a name and a symmetric matrix, except for its diagonal.
     if may_be_matrix(numbers) and (len(rows) == 3 or not numbers.diagonal().any()):
         raise GraphError(
             f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say "

@@ -1,7 +1,6 @@
-"""Weights in one unit, that of the largest, whatever unit they were given in.
+"""Scale weights to units of the largest, so that results do not depend on the user's unit.
 
-In grams or in tonnes, a graph is the same graph. Methods and scores therefore see every weight as a share of the
-largest, and what is reported as a weight is given back in the unit of the user.
+Methods and scores see every weight as a share of the largest. Reported weights are converted back to the user's unit.
 """
 
 from __future__ import annotations
@@ -10,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-# Smaller shares count as this one: an edge stays an edge, and the square of its weight is not lost.
+# Smaller shares are raised to this one: an edge stays an edge, and its squared weight does not underflow.
 LEAST_SHARE = 2.0**-400
 # Rounds a double to 40 bits of its mantissa.
 _SPLIT = 2.0**13 + 1
-# Weights that are brought to the unit at once.
+# Weights that are scaled at a time.
 _CHUNK = 1 << 20
 
 
 def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
     """Return the graph with weights in units of the largest, those in double precision rounded to 12 digits.
 
-    In another unit the same weights differ in their last digit, which would break ties differently and send a method
-    elsewhere. Rounded, they are the same to the bit, but for the rare one that lies between two rounded numbers. It is
-    the same object where its weights are in that unit already; otherwise one that shares all but the weights.
+    In another unit the same weights differ in their last digit, which would break ties differently and change results.
+    Rounded, they are bitwise equal, except for the rare ones between two rounded numbers. The same object is returned
+    if its weights are in that unit already; otherwise one that shares all but the weights.
     """
     data = adjacency.data
     unit = largest_weight(data)
@@ -45,7 +44,7 @@ def largest_weight(data: NDArray) -> float:
 def in_users_unit(H: NDArray, W: NDArray, unit: float) -> tuple[NDArray, NDArray]:
     """Return factors of a graph whose weights were shares of a unit, so that H W H' is in the user's own.
 
-    W takes the unit; where that is more than a double can hold, H takes what W has above 1.
+    W is multiplied by the unit. If that overflows, W is first divided by its maximum, which H takes.
     """
     with np.errstate(over="ignore"):
         scaled = W * unit
@@ -60,7 +59,7 @@ def _chunks(data: NDArray) -> list[NDArray]:
 
 
 def shares_of(weights: NDArray, unit: float) -> NDArray:
-    """Return some weights in a unit, the largest of the graph."""
+    """Return weights in units of the largest weight of the graph."""
     dtype = weights.dtype.type
     with np.errstate(under="ignore"):
         shares = weights / dtype(unit)

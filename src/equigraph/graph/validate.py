@@ -1,4 +1,4 @@
-"""Check an adjacency matrix and bring it into the one form that every algorithm works on."""
+"""Check an adjacency matrix and convert it to canonical CSR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equigraph.exceptions import DistanceWarning, GraphError, ParameterError, Se
 from equigraph.graph.sparse_arrays import check_shape, to_csr
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
-# Entries whose mirror images are looked up at once.
+# Entries that are compared with the transpose at a time.
 BLOCK = 1 << 18
 
 
@@ -53,7 +53,7 @@ def check_adjacency(
     Warns
     -----
     SelfLoopWarning
-        If the diagonal is not zero; those entries are dropped, without a word where all are the same.
+        If the diagonal is not zero; those entries are dropped, without a warning if all are equal.
     DistanceWarning
         If the weights look like distances; nothing is changed.
 
@@ -113,7 +113,7 @@ def _check_values(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> No
     data = adjacency.data
     if data.size == 0:
         return
-    low, high = data.min(), data.max()  # NaN goes through both; no array of answers is made
+    low, high = data.min(), data.max()  # NaN propagates through both; no boolean array is made
     if not (np.isfinite(low) and np.isfinite(high)):
         entry = int(np.flatnonzero(~np.isfinite(data))[0])
         found = [word for word, test in (("NaN", np.isnan), ("infinity", np.isinf)) if test(data).any()]
@@ -135,7 +135,7 @@ def _position(adjacency: sparse.csr_array, entry: int, names: NDArray[Any] | Non
 
 
 def pair_text(i: int, j: int, names: NDArray[Any] | None) -> str:
-    """Return a pair of nodes as the messages show it."""
+    """Return a pair of nodes as text for messages."""
     if names is None:
         return f"({i}, {j})"
     return f"({names[[i]].tolist()[0]!r}, {names[[j]].tolist()[0]!r})"
@@ -151,10 +151,10 @@ def warn_self_loops(count: int) -> None:
 
 
 def without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without repeated entries free of its diagonal, with a warning, and of stored zeros."""
+    """Drop the diagonal, with a warning, and stored zeros of a matrix without repeated entries."""
     diagonal = adjacency.diagonal()
     loops = int(np.count_nonzero(diagonal))
-    # A loop of one weight at every node, as graphs of nearest neighbours have it, tells no node from another.
+    # Equal loops at all nodes, as in graphs of nearest neighbours, do not distinguish nodes.
     if diagonal.size < 2 or (diagonal != diagonal[0]).any():
         warn_self_loops(loops)
     if loops == 0 and np.count_nonzero(adjacency.data) == adjacency.nnz:
@@ -180,31 +180,14 @@ def _symmetrized(adjacency: sparse.csr_array, how: str) -> sparse.csr_array:
         if how == "mean":
             half = adjacency.dtype.type(0.5)
             finite = bool(np.isfinite(result.data).all())
-            # Halves of the smallest numbers are zero, so halving before adding is only for the largest.
+            # Halving first would round the smallest numbers to zero, so it is done only if the sum overflows.
             result = result * half if finite else adjacency * half + transposed * half
     del transposed
-    # The binary operations may leave stored zeros, room at the end of the arrays, and choose their own index type.
+    # Binary operations of scipy may leave stored zeros and unused space, and choose their own index type.
     result = without_loops_and_zeros(to_csr(result, adjacency.dtype))
     if result.data.base is None or result.data.base.nbytes == result.data.nbytes:
         return result
     return sparse.csr_array((result.data.copy(), result.indices.copy(), result.indptr), shape=result.shape)
-
-
-def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> None:
-    tolerance = 1e-5 if adjacency.dtype == np.float32 else 1e-10
-    if is_symmetric(adjacency, tolerance):
-        return
-    transposed = adjacency.T.tocsr()
-    gap = abs(adjacency - transposed)
-    excess = (gap - tolerance * adjacency.maximum(transposed)).tocoo()
-    first = int(np.flatnonzero(excess.data > 0)[0])
-    row, column = int(excess.row[first]), int(excess.col[first])
-    forth, back = adjacency[row, column], adjacency[column, row]
-    raise GraphError(
-        f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
-        f"entry {pair_text(column, row, names)} is {back:g}; read a directed graph with "
-        f"symmetrize='max', 'min', 'mean' or 'sum'."
-    )
 
 
 def _asymmetric(adjacency: sparse.csr_array, tolerance: float, names: NDArray[Any] | None) -> GraphError:
@@ -257,13 +240,13 @@ def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
     return True
 
 
-# Nodes whose triangles are looked at, neighbours of each, and how many triangles with one side of more than twice
-# another must keep the triangle inequality: similarities break it in a quarter of them or more.
+# Number of nodes sampled, of neighbours of each, and of triangles (with one side of more than twice another) that must
+# satisfy the triangle inequality: similarities violate it in a quarter of them or more.
 _NODES, _NEIGHBOURS, _ENOUGH = 256, 16, 200
 
 
 def _nearest_first(matrix: Any) -> bool:
-    """Return whether the entries of every row ascend, not in the order of columns, as scikit-learn writes distances."""
+    """Return whether every row is sorted by value, not by column, as scikit-learn stores distances."""
     if not sparse.issparse(matrix) or matrix.format != "csr" or matrix.has_sorted_indices:
         return False
     lengths = np.diff(matrix.indptr)
@@ -274,9 +257,9 @@ def _nearest_first(matrix: Any) -> bool:
 
 
 def looks_like_distances(adjacency: sparse.csr_array) -> bool:
-    """Return whether no triangle breaks the triangle inequality where similarities would break it often.
+    """Return whether sampled triangles satisfy the triangle inequality, which similarities often violate.
 
-    Directed triangles will do, so that it may be asked before the two directions of a pair are combined.
+    Directed triangles suffice, so it can be called before the two directions of a pair are combined.
     """
     n_telling = 0
     for node in np.unique(np.linspace(0, adjacency.shape[0] - 1, _NODES).astype(np.intp)):

@@ -1,4 +1,4 @@
-"""Sensitive features: from what the user gives to group codes, and sums over groups."""
+"""Sensitive features: encoding as group codes, and sums over groups."""
 
 from equigraph.graph.groups.attributes import AttributeOptions, Attributes, encode_attributes, joint_groups
 from equigraph.graph.groups.encode import Groups, bin_groups, encode_groups

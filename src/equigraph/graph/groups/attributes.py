@@ -1,4 +1,4 @@
-"""Several sensitive features side by side; a single one is the case of one."""
+"""Encode one or several sensitive features, with weights and joint groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from equigraph.graph.groups.encode import (
     object_array,
 )
 
-# What a single attribute is called that came without a name.
+# Name of a single attribute that was given without one.
 UNNAMED = "group"
 _BETWEEN = ", "
 
@@ -33,7 +33,7 @@ Features = NDArray[Any] | dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class AttributeOptions:
-    """How attributes count: the weight of each (1 by default), and into how many bins numbers go."""
+    """Weight of each attribute (1 by default), and number of bins of numeric ones."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     bins: Mapping[str, int] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class AttributeOptions:
 
 
 def checked_weights(weights: Any) -> dict[str, float]:
-    """Return weights by name."""
+    """Check weights and return them by name."""
     if not isinstance(weights, Mapping):
         raise ParameterError(
             f"attribute_weights must be a mapping from attributes to weights, such as {{'needs': 2}}; got {weights!r}."
@@ -60,7 +60,7 @@ def checked_weights(weights: Any) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The groups of every node by each of one or more attributes, and how much each counts; weights sum to 1."""
+    """The groups of the nodes by one or more attributes, and the weights of these, which sum to 1."""
 
     groups: Mapping[str, Groups]
     weights: NDArray[np.float64]
@@ -96,23 +96,23 @@ class Attributes:
 
     @cached_property
     def joint(self) -> Groups:
-        """The groups of the only attribute, or those of all combinations of values that nodes have."""
+        """The groups of the only attribute, or the joint groups of several: all combinations of values that occur."""
         return joint_groups(list(self.groups.values()))
 
     def mean(self, values: Sequence[float]) -> float:
         """Return the weighted mean of one number per attribute."""
-        # Of one attribute the very number, not its product with a weight that was rounded.
+        # The number itself for one attribute, not its product with a rounded weight.
         return float(values[0]) if len(values) == 1 else float(self.weights @ np.asarray(values))
 
     def weighted(self, weights: Mapping[Any, float] | None) -> Attributes:
-        """Return the same attributes with other weights; None leaves them as they are."""
+        """Return the attributes with other weights; with None, unchanged."""
         if weights is None:
             return self
         return replace(self, weights=weights_of(self.names, checked_weights(weights)))
 
 
 def weights_of(names: Sequence[str], given: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return the weights of attributes in their order, with the sum 1; those that are not given weigh 1."""
+    """Return the weights of attributes in order, scaled to sum to 1; those not given are 1 before."""
     for name in given:
         if name not in names:
             raise ParameterError(
@@ -156,7 +156,7 @@ def encode_columns(
     missing: str = "error",
     options: AttributeOptions | None = None,
 ) -> Attributes:
-    """Return what `encode_attributes` does of arrays in node order, by their names."""
+    """Implement `encode_attributes` for arrays in node order, by name."""
     options, encoded = options or AttributeOptions(), {}
     for name, column in columns.items():
         try:
@@ -175,7 +175,7 @@ def encode_columns(
 
 
 def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
-    """Return columns in node order by their names; one that has none comes under None."""
+    """Return columns in node order by name; the name of an unnamed one is None."""
     if isinstance(features, Mapping):
         if not features or not all(map(is_column, features.values())):
             raise GroupsError(
@@ -192,7 +192,7 @@ def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
 
 
 def name_nodes(features: Any) -> bool:
-    """Return whether features name the nodes they belong to, all of them or some of several."""
+    """Return whether features, or some of several, name their nodes."""
     if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
         return any(names_of_rows(column) is not None for column in features.values())
     return names_of_rows(features) is not None
@@ -222,7 +222,7 @@ def frame_columns(frame: Any) -> dict[str, Any]:
 
 
 def as_matrix(features: Any) -> NDArray[Any] | None:
-    """Return an array of two columns or more, or None for whatever is none."""
+    """Return an array of two columns or more, or None for other objects."""
     if isinstance(features, (list, tuple)) and features and isinstance(features[0], (list, tuple)):
         widths = {len(row) if isinstance(row, (list, tuple)) else 0 for row in features}
         if len(widths) != 1:
@@ -257,5 +257,5 @@ def joint_groups(groups: Sequence[Groups]) -> Groups:
 
 
 def joined_name(names: Sequence[str]) -> str:
-    """Return what joint groups of attributes are called."""
+    """Return the name of the joint groups of attributes."""
     return _BETWEEN.join(names)

@@ -1,4 +1,4 @@
-"""Turn sensitive features into integer group codes, numbers into bins, and say what is odd about groups."""
+"""Encode sensitive features as integer group codes, bin numbers, and warn about unsuitable groups."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Groups:
     sizes : ndarray of shape (n_groups,), dtype intp
         Number of members of each group.
     numbers : ndarray of shape (n_nodes,) or None
-        What groups that are bins of numbers were made of; NaN for a node without a group.
+        The binned numbers, if groups are bins; NaN for a node without a group.
     """
 
     codes: NDArray[np.intp]
@@ -81,12 +81,12 @@ def encode_groups(
     ----------
     sensitive_features : array-like of shape (n_nodes,) or (n_nodes, 1), Groups or Attributes
         One categorical value per node, in node order, of any type that can be compared with itself: arrays, lists,
-        pandas or polars columns; of several `Attributes` the joint groups. What names its nodes, such as a mapping,
-        is refused: there is no graph to find them in.
+        pandas or polars columns; of several `Attributes` the joint groups. Features that name their nodes, such as a
+        mapping, are refused: there is no graph to match them with.
     n_nodes : int, optional
         Number of nodes that the attribute must cover.
     missing : {"error", "ignore"}, default="error"
-        What to do with None, NaN and the like: refuse, or take the node for one without a group.
+        What to do with None, NaN and the like: raise an error, or leave the node without a group.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def encode_groups(
 
 
 def encode_column(values: NDArray[Any], missing: str = "error") -> Groups:
-    """Return what `encode_groups` does of an array in node order."""
+    """Implement `encode_groups` for an array in node order."""
     absent = is_missing(values)
     if not absent.any():
         return make_groups(*unique_values(values))
@@ -131,7 +131,7 @@ def encode_column(values: NDArray[Any], missing: str = "error") -> Groups:
     if absent.all():
         raise GroupsError(f"None of {count(values.size, 'node')} has a group: give at least one.")
     present = values[~absent]
-    # Integers and texts that a None made objects of are what they were, so that their groups sort as ever.
+    # Restore the type of integers and texts that a None made objects, so that groups sort as usual.
     names, members = unique_values(as_column(present.tolist()) if present.dtype.kind == "O" else present)
     codes = np.full(values.size, -1, dtype=np.intp)
     codes[~absent] = members
@@ -156,7 +156,7 @@ def as_column(values: Any) -> NDArray[Any]:
 
 
 def names_of_rows(values: Any) -> NDArray[Any] | None:
-    """Return the names that a mapping or a pandas object gives to its values; None where they only have an order."""
+    """Return the names that a mapping or a pandas object gives to its values; None if they are only in order."""
     if isinstance(values, Mapping):
         return object_array(list(values))
     index: Any = getattr(values, "index", None)
@@ -168,7 +168,7 @@ def names_of_rows(values: Any) -> NDArray[Any] | None:
 
 
 def column_of(values: Any) -> NDArray[Any]:
-    """Return what `as_column` does of the values alone; names are left to the caller."""
+    """Return the values as `as_column` does, without regard to names."""
     if isinstance(values, Mapping):
         values = list(values.values())
     if hasattr(values, "to_pylist"):  # pyarrow, whose to_numpy refuses to copy text
@@ -199,7 +199,7 @@ def column_of(values: Any) -> NDArray[Any]:
 
 
 def _unmasked(values: np.ma.MaskedArray) -> NDArray[Any]:
-    """Return a plain array; what is masked is missing, whatever lies below the mask."""
+    """Return a plain array in which masked values are missing."""
     if not np.ma.is_masked(values):
         return values.data
     array = values.data.astype(object)
@@ -247,7 +247,7 @@ def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def check_length(length: int, n_nodes: int | None) -> None:
-    """Raise GroupsError unless there is one value for each node, where their number is known."""
+    """Raise GroupsError unless there is one value for each node, if their number is known."""
     if n_nodes is not None and length != n_nodes:
         raise GroupsError(
             f"The sensitive features have {count(length, 'value')} and the graph has {count(n_nodes, 'node')}: "
@@ -256,7 +256,7 @@ def check_length(length: int, n_nodes: int | None) -> None:
 
 
 def bin_groups(values: Any, n_bins: int, *, missing: str = "error", name: str | None = None) -> Groups:
-    """Return groups of numbers, as equal in size as equal numbers, which share a bin, allow."""
+    """Return bins of numbers as groups of about equal size; equal numbers share a bin."""
     if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 2:
         raise ParameterError(f"bins must be whole numbers of at least 2; got {n_bins!r}.")
     column = as_column(values)
@@ -271,7 +271,7 @@ def bin_groups(values: Any, n_bins: int, *, missing: str = "error", name: str | 
 
 
 def _borders(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
-    """Return the largest numbers of all bins but the last, each where the count below is nearest to its share."""
+    """Return the upper bounds of all bins but the last, where the cumulative count is nearest to its share."""
     values, counts = np.unique(numbers, return_counts=True)
     below = np.cumsum(counts)[:-1]
     if not below.size:
@@ -281,7 +281,7 @@ def _borders(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
 
 
 def as_numbers(column: NDArray[Any], name: str | None = None) -> NDArray[np.float64]:
-    """Return numbers, NaN for what is missing."""
+    """Return a column as floats, NaN where missing."""
     absent = is_missing(column)
     numbers = np.full(column.size, np.nan)
     try:
@@ -303,7 +303,7 @@ def _range(numbers: NDArray[np.float64]) -> str:
 
 
 def mean_gap(numbers: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int) -> tuple[float, float]:
-    """Return the largest minus the smallest mean of a cluster, as it is and in standard deviations of all numbers.
+    """Return the range of the cluster means, in units of the numbers and in standard deviations of all numbers.
 
     Clusters without a number do not count; with fewer than two that have one, or equal numbers, the gap is 0.
     """
@@ -317,14 +317,14 @@ def mean_gap(numbers: NDArray[np.float64], labels: NDArray[np.intp], n_clusters:
     return gap, gap / spread if spread > 0 else 0.0
 
 
-# Codes of groups are seldom more different numbers than this; ages, incomes and marks are.
+# More distinct numbers than this are probably measurements (ages, incomes, marks), not group codes.
 _MOST_NUMBERS = 10
-# A larger share of the nodes in groups of one member is worth a note.
+# Share of the nodes in groups of one member above which there is a warning.
 _MOST_ALONE = 0.1
 
 
 def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_clusters: int | None) -> None:
-    """Warn once about groups that hardly mean what they were given for; the most telling remark comes alone."""
+    """Warn about unsuitable groups; of several reasons only the most important one is given."""
     what = f"the attribute {attribute!r}" if attribute else "the sensitive feature"
     alone = int(np.count_nonzero(groups.sizes == 1))
     if groups.n_groups > _MOST_NUMBERS and all(map(_is_measure, groups.names.tolist())):
@@ -344,7 +344,7 @@ def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_cluste
 
 
 def ungrouped_sentence(n_ungrouped: int) -> str:
-    """Say what nodes without a group count for."""
+    """Return a sentence on what nodes without a group count for."""
     they = "it counts" if n_ungrouped == 1 else "they count"
     return (
         f"{count(n_ungrouped, 'node')} without a group: {they} for cohesion and sizes, for no group's share."

@@ -1,4 +1,4 @@
-"""Where nodes without an edge go: no edge speaks for a cluster, so fairness decides."""
+"""Assign nodes without edges to clusters, by fairness alone."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def place_isolated(
     n_clusters: int,
     n_groups: int,
 ) -> NDArray[np.intp]:
-    r"""Give the isolated nodes the clusters where they help fairness most.
+    r"""Assign the isolated nodes to the clusters where they raise fairness most.
 
-    Greedily, the group and cluster whose next node raises the normalised balance
+    Each greedy step takes the group and the cluster whose next node raises the normalised balance
 
     .. math:: NB = \sum_l \frac{|C_l|}{n} \min_s \min(r_{ls}/p_s,\; p_s/r_{ls})
 
-    most (r: shares in the cluster, p: shares in the population) come first; ties go to the smallest cluster.
+    most (r: shares in the cluster, p: shares in the population); ties go to the smallest cluster.
     Without groups every node goes to the smallest cluster. Labels of isolated nodes are not read, those of others stay.
     """
     labels = np.array(labels, dtype=np.intp)
@@ -36,13 +36,13 @@ def place_isolated(
     placed = ~isolated_mask
     table = contingency_table(labels[placed], codes[placed], n_clusters, n_groups)
     shares = np.bincount(codes, minlength=n_groups) / labels.size
-    waiting = [isolated[codes[isolated] == group] for group in range(n_groups)]
+    pending = [isolated[codes[isolated] == group] for group in range(n_groups)]
     batch = -(-isolated.size // _STEPS)
     gains = np.stack([_gains(row, shares) for row in table])
-    while any(nodes.size for nodes in waiting):
-        open_groups = np.array([nodes.size > 0 for nodes in waiting])
+    while any(nodes.size for nodes in pending):
+        open_groups = np.array([nodes.size > 0 for nodes in pending])
         cluster, group = _best(np.where(open_groups, gains, -np.inf), table.sum(axis=1))
-        taken, waiting[group] = waiting[group][:batch], waiting[group][batch:]
+        taken, pending[group] = pending[group][:batch], pending[group][batch:]
         labels[taken] = cluster
         table[cluster, group] += taken.size
         gains[cluster] = _gains(table[cluster], shares)
@@ -58,7 +58,7 @@ def _best(gains: NDArray[np.float64], sizes: NDArray[np.int64]) -> tuple[int, in
 
 
 def _gains(row: NDArray[np.int64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much one more node of each group changes size times balance of a cluster."""
+    """Return the change of size times balance of a cluster by one more node of each group."""
     if shares.size == 1:
         return np.zeros(1)
     return _weighted_balance(row + np.eye(shares.size), shares) - _weighted_balance(row[None], shares)

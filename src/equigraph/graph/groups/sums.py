@@ -1,4 +1,4 @@
-"""Sums, means and counts over groups: the O(n k) products that fairness is made of."""
+"""Sums, means and counts over groups: in O(n k)."""
 
 from __future__ import annotations
 
