@@ -36,7 +36,7 @@ FAST_BYTES = 1_000_000
 _GZIP_RATIO = 5
 # Bytes of a block, up to the end of a line. The texts of a small one fit the processor's caches while they are encoded.
 BATCH = 1 << 20
-# Bytes that pyarrow treats differently: NUL and comments. A byte order mark at the start of a block is another case.
+# Bytes that pyarrow treats differently: NUL and comments, besides a byte order mark at the start of a block.
 _ODD = (b"\0", *(f"\n{mark}".encode() for mark in COMMENTS))
 # Bytes that the two readers split or skip differently if white space is the separator.
 _BLANKS = (b"  ", b" \n", b" \r", b"\n ", b'"', b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")

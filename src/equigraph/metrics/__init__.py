@@ -1,4 +1,4 @@
-"""How good and how fair a clustering is.
+"""Scores of the cohesion and fairness of clusterings.
 
 Every metric of labels and groups is a function of one contingency table; nothing here builds an
 n x n dense array.

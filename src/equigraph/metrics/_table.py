@@ -1,4 +1,4 @@
-"""From labels, groups and graphs of any type to the arrays that the metrics are computed from."""
+"""Conversion of labels, groups and graphs of any type to the arrays that metrics are computed from."""
 
 from __future__ import annotations
 
@@ -110,13 +110,13 @@ def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[At
 def mean_over_attributes(
     labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[LabelTable], Any]
 ) -> float:
-    """Return the weighted mean over the attributes of a score; of one attribute the score itself."""
+    """Return the weighted mean of a score over the attributes; for one attribute the score itself."""
     attributes, tables = make_tables(labels, sensitive_features)
     return attributes.mean([float(score(table)) for table in tables])
 
 
 def _columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
-    """Return what `in_one_order` does for labels and one attribute or several."""
+    """Apply `in_one_order` to labels and one attribute or several."""
     labels = labels_of_communities(labels)
     if names_of_rows(labels) is None and not name_nodes(features):
         return labels, features
@@ -138,13 +138,13 @@ def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, 
         return first, second
     if keys is None or other_keys is None:
         named, other = names if other_keys is None else names[::-1]
-        # The default index of pandas names rows only where the others have names that are no index.
+        # A default pandas index names rows only if the other column has names that are no index.
         index, other_index = _index_of(first), _index_of(second)
         both = index is not None and other_index is not None
         keys, other_keys = index if keys is None else keys, other_index if other_keys is None else other_keys
         if both or keys is None or other_keys is None:
             raise ParameterError(
-                f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, "
+                f"{named} names its nodes and {other} does not, so they cannot be matched: name the nodes of both, "
                 "by the same pandas index or as dicts, or give both as arrays in node order."
             )
     return column_of(first), column_of(second)[_places(keys, other_keys, names)]
@@ -171,7 +171,7 @@ def _places(keys: NDArray[Any], other: NDArray[Any], names: tuple[str, str]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A graph that scores are computed on, made of what was given, and what comes beside it in node order."""
+    """A graph to score and the object that it was read from; puts labels and attributes in node order."""
 
     graph: Graph
     source: Any
@@ -197,18 +197,18 @@ class Nodes:
         from equigraph.graph.features import attributes_in_order, named_feature
 
         features = named_feature(self.source, self.graph, sensitive_features)
-        # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
+        # The user knows the node order of a Graph, but not of an edge table, whose nodes are sorted.
         order_known = self.graph.positional or isinstance(self.source, Graph)
         return attributes_in_order(self.graph, features, order_known)[0]
 
 
 def read_nodes(adjacency: Any) -> Nodes:
-    """Read anything that is a graph."""
+    """Read a graph of any type."""
     return Nodes(as_graph(adjacency), adjacency)
 
 
 def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
-    """Return n_clusters, or say why it cannot be the number of clusters of these labels."""
+    """Return n_clusters; raise ParameterError if it cannot be the number of clusters of these labels."""
     try:
         number = operator.index(n_clusters)
     except TypeError:

@@ -25,7 +25,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_nodes,)
-        Reference labels and labels to judge, of any type.
+        Reference labels and predicted labels, of any type.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def normalized_mutual_info_score(labels_true: ArrayLike, labels_pred: ArrayLike)
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_nodes,)
-        Reference labels and labels to judge, of any type.
+        Reference labels and predicted labels, of any type.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_nodes,)
-        Reference labels and labels to judge, of any type.
+        Reference labels and predicted labels, of any type.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def _by_sklearn(name: str, labels_true: ArrayLike, labels_pred: ArrayLike) -> fl
 def _best_matching(table: sparse.csr_array) -> Any:
     """Return the largest matching of a table, which may have many cells and few entries.
 
-    A private extra column per row lets it stay unmatched, so that every row finds a partner. Adding 1 to
+    An extra column per row lets the row stay unmatched, so that a full matching exists. Adding 1 to
     every weight does not change the best matching (one entry per row) and keeps weights from being zero.
     """
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching

@@ -1,4 +1,4 @@
-"""FairnessFrame: every score of a clustering, taken apart by attribute, cluster, group and joint group."""
+"""FairnessFrame: the scores of a clustering by attribute, cluster, group and joint group."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from equigraph.metrics.summary import Composition, composition
 
 # The scores of every attribute, in the order of the columns.
 _SCORES = ("B", "NB", "min_balance", "evenness", "mouflon", "rho")
-# Of graphs of many links fewer random labels are drawn, so that no more entries than this are read.
+# For graphs with many links fewer random labels are drawn, to bound the number of entries that are read.
 _FEWEST_SAMPLES, _MOST_ENTRIES = 100, 10**9
-# What no labels change.
+# Columns that do not depend on the labels.
 _FIXED = ("size", "share", "n_groups", "n_ungrouped")
 
 
@@ -48,7 +48,7 @@ class FairnessFrame:
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type, in node order: made by any tool.
     sensitive_features : frame, dict of columns, array of one or two dimensions, or Series, optional
-        One attribute or several; by default what came with the graph. Without any, only links are looked at.
+        One attribute or several; by default those of the graph. Without any, only links are scored.
     metrics : dict of str to callable, optional
         Further scores, called as ``metric(labels, sensitive_features=groups)`` for each attribute, such as those of
         `equigraph.metrics`.
@@ -165,7 +165,7 @@ class FairnessFrame:
         return framed(self._by_cluster)
 
     def _groups(self, table: LabelTable) -> Columns:
-        """Return what the members of each group have of the clusters."""
+        """Return the statistics of each group over the clusters."""
         counts, groups = table.counts, table.groups
         members = counts.sum(axis=1, keepdims=True)
         shares = (counts / np.maximum(members, 1))[members[:, 0] > 0]
@@ -195,10 +195,10 @@ class FairnessFrame:
 
     @property
     def by_group(self) -> Any:
-        """What the members of every group of every attribute have of the clusters.
+        """Statistics of every group of every attribute over the clusters.
 
         ``least_share`` and ``most_share`` are the smallest and largest share of the group in a cluster, ``alone`` is
-        the number of members who are the only one in theirs, ``Q`` the group's part of the modularity.
+        the number of members without another one in their cluster, ``Q`` the group's part of the modularity.
         """
         return framed(self._by_group, 2)
 
@@ -228,10 +228,10 @@ class FairnessFrame:
         return composition(self.labels.values[self.labels.codes], sensitive_features=self.attributes[name])
 
     def difference(self) -> Any:
-        """Return by how much the groups of each attribute differ at most.
+        """Return the largest difference between groups, for each attribute.
 
-        Of the columns of `by_group`: the share of links kept, rho, and the part of the members who have none of their
-        links, or nobody of their group, in their cluster.
+        The columns are the share of links kept, rho, and the shares of members without any of their links, and without
+        another member of their group, in their cluster; see `by_group`.
         """
         group, size = self._by_group, np.asarray(self._by_group["size"])
         columns = {
@@ -245,16 +245,13 @@ class FairnessFrame:
         return framed({"attribute": list(self.attributes), **gaps})
 
     def worst(self, n: int = 10) -> Any:
-        """Return the people who fare worst, each with the reason in words.
+        """Return the people with the worst outcomes, each with the reason in words.
 
-        Two things count: to keep few of one's links, against what all people keep of theirs, and to have few others
-        of one's group in the cluster, against what would be in proportion. Few is at most half. Nobody else is
-        listed, so there may be fewer than n.
+        There are two criteria: the share of one's links kept, relative to that of all people, and the number of others
+        of one's group in the cluster, relative to the number in proportion. Only people with at most half by one of
+        them are listed, so there may be fewer than n.
 
-        Parameters
-        ----------
-        n : int, default=10
-            Most people.
+        Parameters ---------- n : int, default=10 Maximum number of people.
 
         Returns
         -------
@@ -275,9 +272,9 @@ class FairnessFrame:
     def chance(
         self, *, n_samples: int = 1000, confidence: float = 0.95, random_state: RandomState = None
     ) -> Any:
-        """Return how every score stands among those of random labels with clusters of the same sizes.
+        """Compare every score with those of random labels with clusters of the same sizes.
 
-        No score of fairness means anything without this: random labels are nearly fair.
+        Scores of fairness need this comparison, since random labels are nearly fair.
 
         Parameters
         ----------
@@ -285,15 +282,15 @@ class FairnessFrame:
             Number of random labels. Of graphs with more than half a million links fewer are drawn, at least a
             hundred; the column ``samples`` has their number.
         confidence : float, default=0.95
-            Part of the random labels that lies between ``low`` and ``high``.
+            Share of the random labels between ``low`` and ``high``.
         random_state : int, Generator, RandomState or None
             Seed.
 
         Returns
         -------
         DataFrame or list of dict
-            By attribute (``"links"`` for what no attribute has a part in) and score: the ``value``, the mean by
-            ``chance``, the interval from ``low`` to ``high``, and the part of the random labels that the value
+            By attribute (``"links"`` for scores without attributes) and score: the ``value``, the mean by
+            ``chance``, the interval from ``low`` to ``high``, and the share of the random labels that the value
             ``beats``, ties counted half.
 
         Examples
@@ -342,7 +339,7 @@ class FairnessFrame:
         return framed({head: [row[head] for row in rows] for head in rows[0]}, 2)
 
     def compare(self, other: FairnessFrame | ArrayLike) -> FrameDifference:
-        """Return what other labels of the same nodes change.
+        """Return the differences between other labels of the same nodes and these.
 
         Parameters
         ----------
@@ -387,14 +384,12 @@ class FairnessFrame:
 
 
 class FrameDifference:
-    """What one clustering has more, or less, than another of the same nodes and attributes: second minus first.
+    """Differences between two clusterings of the same nodes and attributes: second minus first.
 
     Attributes
     ----------
     first, second : FairnessFrame
-        The two.
-    n_moved : int
-        People who are elsewhere, under the matching of the clusters that agrees most.
+        The two frames. n_moved : int Number of people in another cluster, under the best matching of the clusters.
     ari : float
         Adjusted Rand index of the two.
     """
@@ -459,7 +454,7 @@ def _scored(name: str, counts: NDArray[np.int64], groups: Groups) -> NDArray[np.
 
 
 def standing(value: float, samples: NDArray[np.floating], confidence: float) -> dict[str, float]:
-    """Return a score beside those of random labels: their mean, an interval, and the share that is lower.
+    """Compare a score with those of random labels: their mean, an interval, and the share that is lower.
 
     Ties count half.
     """

@@ -1,4 +1,4 @@
-"""The links that people keep, and who fares worst and why, in words."""
+"""The links that people keep in their cluster, and the people with the worst outcomes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from equigraph.metrics._table import Labels, LabelTable
 from equigraph.metrics.quality import degrees_of, kept_links, modularity_parts
 
 Columns = dict[str, Any]
-# At most this part of what is usual is few.
+# At most this share of the usual value counts as few.
 _FEW = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Weight and number of each node's links, and of those of them that stay in its cluster."""
+    """Weight and number of each node's links, and of its links within its cluster."""
 
     weight: NDArray[np.float64]
     kept_weight: NDArray[np.float64]
@@ -35,7 +35,7 @@ class Links:
         return (self.kept == 0) & (self.number > 0)
 
     def modularity_parts(self, labels: Labels) -> NDArray[np.float64]:
-        """Return what each cluster adds to Q."""
+        """Return the contribution of each cluster to Q."""
         by_cluster = partial(sums, codes=labels.codes, n=labels.n_clusters)
         return modularity_parts(by_cluster(self.kept_weight), by_cluster(self.weight))
 
@@ -48,7 +48,7 @@ class Links:
         }
 
     def columns(self, codes: NDArray[np.integer], n: int) -> Columns:
-        """Return the share of link weight kept and how many have lost all, of each cluster or group."""
+        """Return the share of link weight kept and the number of nodes without kept links, by cluster or group."""
         kept, weight = sums(self.kept_weight, codes, n), sums(self.weight, codes, n)
         lost = sums(self.lost_all, codes, n).astype(int)
         return {"links_kept": ratio(kept, weight).tolist(), "without_link": lost.tolist()}
@@ -62,7 +62,7 @@ def links_of(adjacency: sparse.csr_array, labels: Labels) -> Links:
 
 
 def ratio(part: Any, whole: Any) -> NDArray[np.float64]:
-    """Return shares; NaN of nothing."""
+    """Return part over whole; NaN where the whole is 0."""
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.not_equal(whole, 0))
 
 
@@ -75,10 +75,10 @@ def sums(values: NDArray[Any], codes: NDArray[np.integer], n: int) -> NDArray[np
 def worst_people(
     names: NDArray[Any], links: Links, labels: Labels, tables: Mapping[str, LabelTable], n: int
 ) -> Columns:
-    """Return the people with the smallest part of what is usual, each with the reason.
+    """Return the people with the smallest share of the usual value, each with the reason.
 
-    Of links the usual is the share that all people together keep; of the own group it is the number that a cluster
-    of that size has in proportion. Where less than one other member would be in proportion, nobody is missed.
+    The usual share of links is that kept by all people together. The usual number of others of the own group is that in
+    proportion to the size of the cluster; numbers below one are not considered.
     """
     fellows = {name: _fellows(table) for name, table in tables.items()}
     of_groups = (
@@ -87,7 +87,7 @@ def worst_people(
     )
     parts = np.stack([_kept_part(links), *of_groups])
     few = np.flatnonzero((parts <= _FEW).any(axis=0))
-    # The smallest part first, then who has little of several things; among equals those who lose most links.
+    # Order by the smallest share, then by the sum of the shares, then by the number of links lost.
     lost = (links.kept - links.number)[few]
     order = np.lexsort((lost, parts[:, few].sum(axis=0), parts[:, few].min(axis=0)))
     people = few[order][:n]
@@ -117,7 +117,7 @@ def worst_people(
 
 
 def _kept_part(links: Links) -> NDArray[np.float64]:
-    """Return each one's share of links kept over that of all, at most 1; 1 for who has no links."""
+    """Return each node's share of links kept over that of all nodes, at most 1; 1 without links."""
     usual = ratio(links.kept_weight.sum(), links.weight.sum())
     linked = links.weight > 0
     share = np.divide(links.kept_weight, links.weight, out=np.ones(linked.size), where=linked)
@@ -125,7 +125,7 @@ def _kept_part(links: Links) -> NDArray[np.float64]:
 
 
 def _fellows(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the others of each one's group in the cluster, and how many there would be in proportion."""
+    """Return the number of others of each node's group in its cluster, and the number in proportion."""
     counts, codes, groups = table.counts, table.labels.codes, table.groups
     others = np.maximum(counts.sum(axis=1) - 1, 0)[codes]
     own = counts[codes, groups.codes] - 1

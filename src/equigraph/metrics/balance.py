@@ -1,6 +1,6 @@
 """Group fairness of a clustering: how the groups are spread over the clusters.
 
-Every score is an average over the clusters of what one `Notion` gives to a row of the contingency table.
+Every score is an average over the clusters of a `Notion`, which scores a row of the contingency table.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def balance_score(
 
     The balance of a cluster is ``min_s T[l, s] / max_s T[l, s]``, its smallest group over its largest,
     and B is the average over the clusters. B lies in [0, 1]: 1 means that every cluster holds all groups
-    in equal numbers, 0 that every cluster lacks some group. B does not know the population: clusters that
+    in equal numbers, 0 that every cluster lacks some group. B ignores the population: clusters that
     mirror unequal groups score less than 1, see :func:`normalized_balance_score`.
 
     Parameters
@@ -49,8 +49,8 @@ def balance_score(
     n_clusters : int, optional
         Number of clusters that was asked for; needed by ``empty="zero"``.
     empty : {"ignore", "zero"}, default "ignore"
-        Whether empty clusters are left out (as in the paper) or count as 0. When everything collapses into
-        one cluster, the first gives the balance of the population, the second tells.
+        Whether empty clusters are left out (as in the paper) or count as 0. If all nodes collapse into one cluster,
+        "ignore" gives the balance of the population, and "zero" a low score.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def averaged(
     average: Average = "mean",
     n_clusters: int | None = None,
 ) -> NDArray[np.float64]:
-    """Return a notion of every table of counts, averaged over the clusters in which somebody has a group.
+    """Return a notion of every table of counts, averaged over the clusters in which a node has a group.
 
     Parameters
     ----------

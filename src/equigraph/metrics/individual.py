@@ -1,8 +1,8 @@
-"""Individual fairness by representation: how those who represent a node are spread over the clusters.
+"""Individual fairness by representation: how the representatives of a node are spread over the clusters.
 
-The representatives of node i are ``N_R(i) = {j : R_ij != 0}`` for a sparse representation graph R, or all
-nodes of its group. Group-induced R is never formed: what a node sees depends on its group and its cluster
-only, so there are n_groups * n_clusters values to compute.
+The representatives of node i are ``N_R(i) = {j : R_ij != 0}`` for a sparse representation graph R, or all nodes of its
+group. Group-induced R is never formed: the value of a node depends on its group and its cluster only, so there are
+n_groups * n_clusters values to compute.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equigraph.metrics._table import (
     read_nodes,
 )
 
-_BLOCK_CELLS = 1 << 21  # counts of representatives that are held at a time
+_BLOCK_CELLS = 1 << 21  # number of counts in memory at a time
 
 
 def representation_violation(
@@ -105,12 +105,11 @@ def individual_balance_score(
 ) -> Any:
     """Return the individual balance rho.
 
-    ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean
-    over the nodes. It lies in [0, 1]: 1 means that every node has equally many representatives in each cluster, 0 that
-    every node finds some cluster without one. With groups and without ``self_pairs`` nobody represents
-    themselves, so that 1 is out of reach: where each of several clusters holds c of a group, its members score
-    (c - 1) / c. A single cluster scores 1, and so does a node without representatives, which no clustering
-    treats unfairly.
+    ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean over the
+    nodes. It lies in [0, 1]: 1 means that every node has equally many representatives in each cluster, 0 that every
+    node has none in some cluster. With groups and without ``self_pairs`` nobody represents themselves, so that 1 is out
+    of reach: where each of several clusters holds c of a group, its members score (c - 1) / c. A single cluster scores
+    1, and so does a node without representatives, which no clustering treats unfairly.
 
     Parameters
     ----------
@@ -191,7 +190,7 @@ def _per_node(cells: NDArray[np.float64], table: LabelTable, without: float) -> 
 def group_balances(
     counts: NDArray[np.int64], sizes: NDArray[np.integer] | int = 1, self_pairs: bool = False
 ) -> NDArray[np.float64]:
-    """Individual balance of a node of each (cluster, group) cell; that of an empty cell means nothing.
+    """Individual balance of a node of each (cluster, group) cell; values of empty cells are meaningless.
 
     The last two axes of the counts are clusters and groups; there may be more before them.
     """

@@ -1,7 +1,7 @@
-"""Notions of fairness: what the dial of a search moves, and what the scores of the same name measure.
+"""Notions of fairness, which the search optimises and the scores of the same names measure.
 
-A notion is a score of the counts of one cluster, and a way to average the clusters. A new one is a function of two rows
-of counts here, and an entry of `NOTIONS`.
+A notion is a score of the group counts of one cluster, with a way to average over clusters. To add one, write a
+function of two rows of counts here and enter it in `NOTIONS`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MOST_PROBED = 8
 
 @dataclass(frozen=True)
 class Notion:
-    """A notion of fairness N: a mean of scores of the clusters, 1 when all is fair.
+    """Notion of fairness N: a mean of cluster scores, 1 for fair clusters.
 
-    One definition serves everywhere: the metrics call `score` as it is, and the search on labels compiles it. So it may
-    use nothing but numbers, ``len`` and loops over its two arguments.
+    The metrics call `score` as it is, and the search on labels compiles it. So it may only use numbers, ``len`` and
+    loops over its two arguments.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class Notion:
     sized : bool, default=True
         Whether clusters count by their number of nodes, or all alike.
     guide : callable, optional
-        A smoother score of the same form, which a search climbs on its way to fair clusters. A notion that takes the
-        worst group needs one: where two groups lack, one node more of one of them changes nothing.
+        A smoother surrogate of the score, of the same form, which guides the search. A notion that takes the worst
+        group needs one: if two groups are short of nodes, one more node of one of them changes nothing.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Notion:
                 )
 
     def guided(self) -> Notion:
-        """Return the notion that leads to this one."""
+        """Return the notion with the guide as its score."""
         return self if self.guide is None else replace(self, score=self.guide, guide=None)
 
     def cluster_scores(
@@ -93,7 +93,7 @@ class Notion:
         population : ndarray of shape (n_groups,), optional
             Members of each group in all; by default the sums of the columns.
         compiled : bool, default=False
-            Whether compiled code scores a small table too: for who has loaded it already. The scores are the same.
+            Whether to score a small table by compiled code too, if that is loaded already. The scores are the same.
         """
         table = np.asarray(table, dtype=np.int64)
         population = table.sum(axis=-2) if population is None else np.asarray(population, dtype=np.int64)
@@ -111,7 +111,7 @@ class Notion:
         return scores.reshape(table.shape[:-1])
 
     def _scored(self, counts: list[int], population: list[int]) -> float:
-        """Return the score of one cluster, after a look at it."""
+        """Return the score of one cluster; raise ParameterError unless it is a finite number."""
         try:
             score = self.score(counts, population)
         except Exception as error:
@@ -140,7 +140,7 @@ class Notion:
         Raises
         ------
         ParameterError
-            Naming the cluster for which they are not.
+            If they are not; the message names the cluster.
         """
         population = np.asarray(population, dtype=np.int64)
         few = np.eye(min(population.size, _MOST_PROBED), population.size, dtype=np.int64)
@@ -171,7 +171,7 @@ class Notion:
 
 @cache
 def register_shared() -> None:
-    """Let compiled code call what scores share."""
+    """Register the functions that scores share with numba."""
     from numba.extending import register_jitable
 
     register_jitable(inline="always")(totals)
@@ -188,9 +188,9 @@ def _compiled(score: Callable[..., float]) -> Any:
     function: Any
     try:
         function = cfunc(signature, cache=True)(score)
-    except RuntimeError:  # a function typed at a prompt has no file that a cache could belong to
+    except RuntimeError:  # a function defined at a prompt has no file, hence no cache
         function = cfunc(signature)(score)
-    # Told its type, numba need not find it out at every call.
+    # With the type set, numba does not infer it at every call.
     function._numba_type_ = types.FunctionType(signature)
     return function
 
@@ -261,7 +261,7 @@ def mean_balance(counts: Any, population: Any) -> float:
 
 
 def proportional(counts: Any, population: Any) -> float:
-    """Return the smallest ratio of a count and what it would be in proportion, whichever is larger."""
+    """Return the smallest ratio of count and proportional count, the smaller over the larger."""
     size, n = totals(counts, population)
     worst = 1.0
     for s in range(len(counts)):

@@ -1,4 +1,4 @@
-"""How well clusters hold together: modularity, of a clustering and of each group, cuts, and where links go."""
+"""Cohesion of clusters: modularity of a clustering and of each group, cuts, and link shares."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def group_modularity_scores(
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
     sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node. What nodes without one contribute is in no part.
+        Group of each node. The contribution of nodes without one is in no part.
     resolution : float, default 1.0
         Weight of the chance term.
 
@@ -235,7 +235,7 @@ def inside_and_volumes(
 def modularity_parts(
     inside: NDArray[np.float64], volumes: NDArray[np.float64], resolution: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return what each cluster adds to Q."""
+    """Return the contribution of each cluster to Q."""
     # Scaling before squaring keeps sums of huge or tiny weights in range.
     total = float(volumes.sum()) or 1.0
     return inside / total - resolution * (volumes / total) ** 2
@@ -270,7 +270,7 @@ def _normalized_cut(adjacency: sparse.csr_array, labels: Labels) -> float:
 
 
 def _shares(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return parts over wholes, 0 of nothing."""
+    """Return parts over wholes; 0 where the whole is 0."""
     return np.divide(parts, wholes, out=np.zeros_like(parts), where=wholes > 0)
 
 

@@ -1,6 +1,6 @@
-"""The scores of a clustering, each in one place: how it is computed, what it is called and what it means.
+"""Registry of the scores of a clustering: functions, names and meanings.
 
-`evaluate`, the tables of the command line, the report and the pictures read this list: a new score is one more entry.
+`evaluate`, the tables of the command line, the report and the plots use it: a new score is one more entry.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class Score:
     """One score."""
 
     name: str  # in results, tables and files, such as "min_balance"
-    head: str  # of its column, where space is scarce
+    head: str  # short head of its column
     words: str  # for axes and rows
-    short: str  # what it means, in half a line
-    meaning: str  # what it means and where it misleads, in a sentence
-    # What needs no groups, and what needs the counts and group sizes of one attribute, and the number of clusters
-    # where empty ones count as 0. There may be many tables of counts: the last two axes are clusters and groups.
+    short: str  # its meaning, in half a line
+    meaning: str  # its meaning and its limits, in a sentence
+    # `of_graph` needs no groups. `of_groups` takes the counts and group sizes of one attribute, and the number of
+    # clusters if empty ones count as 0. There may be many tables of counts: the last two axes are clusters and groups.
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
     of_groups: Callable[[NDArray, NDArray, int | None], Any] | None = None
-    # How the values of several attributes become one.
+    # Aggregation of the values of several attributes.
     over_attributes: Literal["mean", "min"] = "mean"
-    larger_is_better: bool | None = True  # None where neither is
+    larger_is_better: bool | None = True  # None if neither is
 
     def over(self, attributes: Any, values: list[float]) -> float:
-        """Return one value of those of several attributes."""
+        """Aggregate the values of several attributes."""
         return min(values) if self.over_attributes == "min" else attributes.mean(values)
 
 
@@ -144,7 +144,7 @@ FURTHER: dict[str, Score] = _by_name(
         over_attributes="min",
     ),
 )
-# Scores that a curve has when its notion is theirs.
+# Further scores of a curve, for the notions of the same names.
 OF_NOTIONS: dict[str, Score] = _by_name(
     Score(
         "mouflon",
@@ -165,13 +165,13 @@ OF_NOTIONS: dict[str, Score] = _by_name(
         of_groups=lambda counts, sizes, k: averaged(EVENNESS, counts, sizes, "weighted"),
     ),
 )
-# What decides between clusterings: everything but the number of clusters.
+# Scores that compare clusterings: all but the number of clusters.
 COMPARED = tuple(name for name, score in SCORES.items() if score.larger_is_better is not None)
-# Scores that every single attribute has.
+# Scores of single attributes.
 OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is not None)
 ALL_SCORES = {**SCORES, **FURTHER, **OF_NOTIONS}
 
 
 def words_of(name: str) -> str:
-    """Return a few words for a score; of one that is not listed, its name."""
+    """Return a short description of a score, or its name if it is not registered."""
     return ALL_SCORES[name].words if name in ALL_SCORES else name

@@ -1,4 +1,4 @@
-"""Similar nodes, similar outputs: consistency with one's neighbours, and the Lipschitz condition.
+"""Individual fairness by similarity: consistency with neighbours, and the Lipschitz condition.
 
 The output of a node is its label, or its row of memberships.
 """
@@ -87,7 +87,7 @@ def consistency_score(membership: ArrayLike, *, adjacency: Any, weighted: bool =
 
 @dataclass(frozen=True)
 class LipschitzReport:
-    """How a clustering meets ``D(f(i), f(j)) <= L d(i, j)``.
+    """Result of checking the Lipschitz condition ``D(f(i), f(j)) <= L d(i, j)``.
 
     Attributes
     ----------
@@ -98,9 +98,9 @@ class LipschitzReport:
     worst : tuple of (int, int, float)
         The pairs with the largest ratio D / d, worst first: both nodes and the ratio.
     bound : float
-        The bound that was asked about.
+        The bound L for which violations are counted.
     n_pairs : int
-        Number of pairs that were looked at.
+        Number of pairs that were checked.
     """
 
     constant: float
@@ -119,7 +119,7 @@ def lipschitz_score(
     bound: float = 1.0,
     n_worst: int = 10,
 ) -> LipschitzReport:
-    """Report how far similar nodes get similar outputs.
+    """Check whether similar nodes get similar outputs (Lipschitz condition).
 
     The condition is ``D(f(i), f(j)) <= L d(i, j)`` (equation 1 of the paper). D is the total variation
     ``1/2 ||c_i - c_j||_1`` of the membership rows scaled to sum to 1, in [0, 1] (for labels: 0 or 1). By
@@ -127,7 +127,7 @@ def lipschitz_score(
     neighbourhoods (a node and its neighbours, weights not counted), in [0, 1]: two nodes joined by an edge
     that have all other neighbours in common are at distance 0, which open neighbourhoods cannot express.
     The constant lies in [0, inf]: 0 means that the outputs are equal on every pair, at most 1 that outputs
-    never differ more than neighbourhoods do, inf that nodes at distance 0 are told apart.
+    never differ more than neighbourhoods do, inf that nodes at distance 0 get different outputs.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ def lipschitz_score(
     adjacency : graph-like, optional
         Anything that :func:`equigraph.graph.as_graph` takes. Needed unless pairs and distances are given.
     pairs : array-like of int, shape (n_pairs, 2), optional
-        Pairs of nodes to look at; by default the edges of the graph.
+        Pairs of nodes to check; by default the edges of the graph.
     distances : array-like of shape (n_pairs,), optional
         Input distance d >= 0 of each pair, in place of the Jaccard distance.
     bound : float, default 1.0
         The L for which violations are counted.
     n_worst : int, default 10
-        How many of the worst pairs to list.
+        Number of worst pairs to list.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a clustering looks like: the usual scores at once, also for scikit-learn, sizes and composition."""
+"""Summary of a clustering: the usual scores, a scorer for scikit-learn, sizes and composition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy
 from equigraph.metrics.balance import Empty, check_empty
 from equigraph.metrics.scores import FURTHER, SCORES
 
-# Of a table of clusters and groups that is shown on a page, in a picture or in a terminal.
+# Maximum size of a table of clusters and groups on a page, in a plot or in a terminal.
 MAX_CLUSTERS, MAX_GROUPS = 50, 12
 
 
@@ -111,7 +111,7 @@ def evaluate(
 def _by_attribute(
     attributes: Attributes, tables: Sequence[LabelTable], each: Sequence[dict[str, float]]
 ) -> dict[str, float]:
-    """Return the scores of each attribute where there are several, and how far its means differ."""
+    """Return the scores of each of several attributes, and the gap between the means of binned numbers."""
     found: dict[str, float] = {}
     for name, table, scores in zip(attributes.names, tables, each, strict=True):
         if attributes.are_several:
@@ -123,7 +123,7 @@ def _by_attribute(
 
 
 def score_name(score: str, attribute: str) -> str:
-    """Return what the score of one of several attributes is called."""
+    """Return the name of a score for one of several attributes."""
     return f"{score}[{attribute}]"
 
 
@@ -138,8 +138,8 @@ class ClusteringScorer:
     sensitive_features : array-like, dict of columns, frame, optional
         The groups, as for ``fit``; by default those of the graph.
     fairness : float, default=0.5
-        How much fairness counts, in [0, 1]. It belongs to the score and not to the method: whatever dials are searched,
-        all are measured by the same.
+        How much fairness counts, in [0, 1]. It belongs to the score and not to the method: all dials searched are
+        measured alike.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     >>> cluster_sizes([0, 2, 2], n_clusters=4).tolist()
     [1, 0, 2, 0]
     """
-    # How many there are of each does not depend on who is who.
+    # Sizes do not depend on the names of the nodes.
     labels = labels_of_communities(labels)
     encoded = encode_labels(column_of(labels) if names_of_rows(labels) is not None else labels)
     if n_clusters is None:
@@ -226,7 +226,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """Who is in which cluster; printing it gives a table.
+    """Number of nodes of each group in each cluster; printing it gives a table.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class Composition:
         return int(self.totals.sum() + self.n_ungrouped - self.sizes.sum())
 
     def capped(self, n_clusters: int = MAX_CLUSTERS, n_groups: int = MAX_GROUPS) -> Composition:
-        """Return at most so many clusters, the largest, and so many groups, of which the last may be all others."""
+        """Return the largest clusters and groups only; the last group may be all others together."""
         kept = np.sort(np.argsort(-self.sizes, kind="stable")[:n_clusters])
         names, counts, totals = [str(name) for name in self.groups], self.counts, self.totals
         if len(names) > n_groups:
