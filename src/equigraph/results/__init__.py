@@ -1,1 +1,1 @@
-"""The result of a clustering, and how results of every kind are kept on disk."""
+"""Results of clusterings, and storage of results of every kind on disk."""

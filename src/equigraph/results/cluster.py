@@ -1,4 +1,4 @@
-"""Results: of a method by its name, which is fitted and scored, and of labels that come from elsewhere."""
+"""Fit a method by its name to a scored result, and make results of given labels."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def cluster(
     start = time.perf_counter()
     model = estimator(**parameters).fit(graph)
     result = ClusteringResult.from_estimator(model, graph, seconds=time.perf_counter() - start)
-    # A method that has no status of its own may still have been stopped.
+    # A method without a status of its own may still have been stopped.
     return replace(result, status="stopped") if watch.stopped else result
 
 
@@ -173,14 +173,14 @@ def result_of_labels(
 
 
 def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
-    """Return the usual scores of labels, and where there are groups the measure of the notion."""
+    """Return the usual scores of labels and, if there are groups, the measure of the notion."""
     scores = evaluate_blocks(graph, labels) if isinstance(graph, BlockGraph) else evaluate(graph, labels)
     notion = get_notion(notion)
     if notion.measure in scores or graph.attributes is None:
         return scores
     attributes, tables = make_tables(labels, graph.attributes)
     values = [notion.value(table.counts, table.groups.sizes) for table in tables]
-    # Before the number of clusters, after which come the scores of each attribute.
+    # It goes before the number of clusters, which is followed by the scores of each attribute.
     place = list(scores).index("n_nonempty")
     items = list(scores.items())
     scores = dict([*items[:place], (notion.measure, attributes.mean(values)), *items[place:]])

@@ -1,4 +1,4 @@
-"""Files of a clustering: what its folder holds, and the result that is read back from it."""
+"""Files of a stored clustering: their contents, and the result that is read back from them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ KIND = "clustering"
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
 PARQUET_LABELS = "labels.parquet"
 RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
-# With what takes the place of one of them where that was asked for.
+# Including the optional replacement of labels.csv.
 POSSIBLE_FILES = (*RESULT_FILES, PARQUET_LABELS)
 
 
 class RuleEntries(TypedDict):
-    """Rules in words, and what they cost."""
+    """Rules in words, and their prices."""
 
     kept: list[str]
     given_up: list[str]
@@ -144,7 +144,7 @@ def _cluster_numbers(column: NDArray, n_clusters: int, path: Path) -> NDArray[np
 
 
 def _membership(stored: Stored, labels: NDArray, n_clusters: int) -> Any:
-    """Return H; where there is no file of it, the clusters themselves."""
+    """Return H; without its file, the one-hot labels."""
     if MEMBERSHIP not in stored:
         return indicator(labels, n_clusters)
     found = stored.matrix(MEMBERSHIP, (labels.size, n_clusters))

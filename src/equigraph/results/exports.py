@@ -1,4 +1,4 @@
-"""What a result can be turned into."""
+"""Export of a result to JSON, networkx, igraph, cdlib and notebooks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from equigraph.graph.groups import contingency_table
 from equigraph.graph.names import texts
 from equigraph.results.features import Featured, attribute_entries, graph_of
 
-# What is told of a result as it is.
-_TOLD = (
+# Fields that the summary contains unchanged.
+_SUMMARY_FIELDS = (
     "scores", "attribute", "parameters", "rules", "seed", "seconds", "status", "versions", "input_hash", "source",
 )  # fmt: skip
 
@@ -34,7 +34,7 @@ class Exported(Featured):
         Raises
         ------
         GraphError
-            If its nodes are others.
+            If it has other nodes.
         """
         graph = as_graph(graph)
         places = self._places_in(graph)
@@ -60,7 +60,7 @@ class Exported(Featured):
         Parameters
         ----------
         graph : graph, optional
-            The graph that was clustered, an igraph graph among others; by default the one that is remembered.
+            The graph that was clustered, also an igraph graph; by default that of the result.
         """
         graph = graph_of(self, graph) if graph is None else graph
         igraph = require("igraph", extra="peers", purpose="A VertexClustering")
@@ -80,7 +80,7 @@ class Exported(Featured):
         Parameters
         ----------
         graph : graph, optional
-            The graph that was clustered; by default the one that is remembered.
+            The graph that was clustered; by default that of the result.
         """
         graph = graph_of(self, graph) if graph is None else graph
         cdlib = require("cdlib", extra="cdlib", purpose="A NodeClustering")
@@ -101,7 +101,7 @@ class Exported(Featured):
             "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
             **attribute_entries(self),
             "small_clusters": self.small_clusters.tolist(),
-            **{name: plain(getattr(self, name)) for name in _TOLD},
+            **{name: plain(getattr(self, name)) for name in _SUMMARY_FIELDS},
         }
 
     def to_json(self: Any, path: str | os.PathLike[str]) -> None:
@@ -120,7 +120,7 @@ class Exported(Featured):
         return page_of(repr(self), heads, rows)
 
     def _places_in(self: Any, graph: Graph) -> NDArray[np.intp]:
-        """Return where the nodes of a graph are in this result, or raise GraphError where its nodes are others."""
+        """Return the positions of a graph's nodes in this result; raise GraphError if it has other nodes."""
         places = {name: place for place, name in enumerate(texts(self.node_names))}
         names = texts(graph.node_names)
         if set(names) != set(places):

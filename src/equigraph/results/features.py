@@ -1,4 +1,4 @@
-"""Sensitive features of the nodes of a result or a curve: as codes, as columns of a table, and read back."""
+"""Sensitive features of the nodes of a result or a curve: codes, columns of tables, and entries of JSON."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class AttributeEntry(TypedDict):
 
 
 class Featured(Tabular):
-    """Anything about the nodes of one graph, with their sensitive features."""
+    """Base class of results about the nodes of one graph with sensitive features."""
 
     sensitive_features: Any
     attribute: str | None
     attribute_options: AttributeOptions
-    graph: Any = None  # where it is remembered
+    graph: Any = None  # None if it is not in memory
 
     @property
     def features(self) -> dict[str, NDArray[Any]]:
-        """The columns of the sensitive features by name, empty where there are none."""
+        """The columns of the sensitive features by name, empty if there are none."""
         return named_features(self.sensitive_features, self.attribute)
 
     @cached_property
     def attributes(self) -> Attributes | None:
-        """All attributes as codes, None where there are none; nodes without a group are allowed."""
+        """All attributes as codes, None if there are none; nodes without a group are allowed."""
         if self.sensitive_features is None:
             return None
         if self.graph is not None and self.graph.sensitive_features is self.sensitive_features:
@@ -59,7 +59,7 @@ class Featured(Tabular):
 
     @property
     def groups(self) -> Groups | None:
-        """The groups as codes, of several attributes the joint ones; None where there are none."""
+        """The groups as codes (joint groups of several attributes); None if there are none."""
         return None if self.attributes is None else self.attributes.joint
 
     def explore(self, graph: Any = None) -> Any:
@@ -68,7 +68,7 @@ class Featured(Tabular):
         Parameters
         ----------
         graph : graph, optional
-            The graph that was clustered; by default the one that is remembered. Without it there are no links.
+            The graph that was clustered; by default that of the result. Without it there are no links.
 
         Returns
         -------
@@ -94,7 +94,7 @@ def _head(name: str, several: bool) -> str:
 
 
 def group_cells(groups: NDArray[Any]) -> NDArray[Any]:
-    """Return groups as they are written: None, which is an empty cell, for every node without one."""
+    """Return groups as they are written, with None, an empty cell, for every node without one."""
     absent = is_missing(groups)
     if not absent.any():
         return groups
@@ -138,7 +138,7 @@ def stored_features(
 
 
 def featured_graph(graph: Any, sensitive_features: Any, attribute_weights: Any = None) -> Any:
-    """Return a graph, or a `BlockGraph`, with the sensitive features and the weights of a call, by default its own."""
+    """Return a graph or `BlockGraph` with given sensitive features, by default its own, and attribute weights."""
     if isinstance(graph, BlockGraph):
         nodes = with_features(graph.without_edges(), sensitive_features, attribute_weights)
         return graph.with_features_of(nodes)
@@ -182,12 +182,12 @@ def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
 
 
 def notion_of(result: Any) -> Notion:
-    """Return the notion of fairness that a result was made for, the normalised balance where its method has none."""
+    """Return the notion of fairness of a result; the normalised balance if its method has none."""
     name = str(result.parameters.get("notion") or NORMALIZED.name)
     if name not in NOTIONS:
         raise ParameterError(
-            "The clusters were made for a notion of one's own, of which a result keeps no more than its text: what "
-            "single moves and rules do to it cannot be told."
+            "The clusters were made for a notion of one's own, whose score a result does not store: the effect of "
+            "single moves and rules on it cannot be computed."
         )
     return NOTIONS[name]
 

@@ -1,6 +1,6 @@
-"""Contents of single files: tables as csv or parquet, matrices as npz or csv, objects as json.
+"""Read and write single files: tables as csv or parquet, matrices as npz or csv, objects as json.
 
-Values of JSON are checked against types: one mechanism for everything that is read back from disk.
+Everything that is read back from JSON is checked against types by `decode`.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from equigraph.exceptions import InputError, reason, require
 from equigraph.graph.groups.encode import as_column, is_missing
 from equigraph.graph.names import as_names, object_array, with_gaps
 
-_OURS = "expected the file that equigraph wrote"
+_EXPECTED = "expected the file that equigraph wrote"
 _TYPES = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
-# What reading a damaged archive of arrays ends with; an unknown compression is a RuntimeError.
+# Errors of reading a damaged archive of arrays; an unknown compression is a RuntimeError.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
            zipfile.BadZipFile, zlib.error)  # fmt: skip
 
 
 class ColumnEntry(TypedDict):
-    """Entry of the manifest for a column of a table, so that it comes back as it was and not as texts."""
+    """Entry of the manifest for a column of a table, so that it is read back with its type."""
 
     type: Literal["integer", "number", "boolean", "text"]
     n_missing: int  # empty cells that stand for None
 
 
 def write_content(path: Path, content: Any, raw: bool) -> dict[str, ColumnEntry]:
-    """Write a file by its suffix; return the entries of its columns, none where it is no table of texts."""
+    """Write a file by its suffix; return the entries of its columns, none unless it is a csv table."""
     if path.suffix == ".json":
         write_json(path, content)
     elif path.suffix == ".parquet":
@@ -95,7 +95,7 @@ class Stored:
         return self.files[name]
 
     def json(self, name: str, schema: Any) -> Any:
-        """Return the content of a JSON file as a schema says; see `decode`."""
+        """Return the content of a JSON file, checked against a schema; see `decode`."""
         path = self.folder / name
         return decode(parse_json(self.bytes_of(name), path), schema, path)
 
@@ -106,9 +106,9 @@ class Stored:
             return _read_parquet(data, path)
         heads, *rows = _csv_rows(data, path) or [[]]
         if set(heads) != set(entries) or len(set(heads)) < len(heads):
-            raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_OURS}.")
+            raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_EXPECTED}.")
         if any(len(row) != len(heads) for row in rows):
-            raise InputError(f"{path} has rows of different lengths: {_OURS}.")
+            raise InputError(f"{path} has rows of different lengths: {_EXPECTED}.")
         plain = str if self.manifest["raw"] else as_given
         columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
         return {
@@ -130,7 +130,7 @@ class Stored:
         except _DAMAGE as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{path} cannot be read ({reason(error)}): {_OURS}.") from None
+            raise InputError(f"{path} cannot be read ({reason(error)}): {_EXPECTED}.") from None
         if found.shape != shape or found.dtype.kind not in "fiu":
             raise InputError(
                 f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
@@ -141,11 +141,11 @@ class Stored:
 
 
 def parse_json(data: bytes, path: Path) -> dict[str, Any]:
-    """Return the object of JSON that a file holds."""
+    """Return the JSON object in a file."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
+        raise InputError(f"{path} is no JSON ({error}): {_EXPECTED}.") from None
     if not isinstance(content, dict):
         raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
     return content
@@ -156,7 +156,7 @@ def _column_entries(table: Mapping[str, NDArray]) -> dict[str, ColumnEntry]:
     for name, column in table.items():
         missing = is_missing(column) if column.dtype.kind == "O" else np.zeros(column.size, dtype=bool)
         if missing.any() and not missing.all():
-            column = as_column(column[~missing].tolist())  # what it was before a None made objects of it
+            column = as_column(column[~missing].tolist())  # restore the type that a None made object
         found: Any = _TYPES.get(column.dtype.kind, "text")
         entries[name] = {"type": found, "n_missing": int(missing.sum())}
     return entries
@@ -167,7 +167,7 @@ def _csv_rows(data: bytes, path: Path) -> list[list[str]]:
         text = data.decode("utf-8", "surrogatepass")
         return list(csv.reader(io.StringIO(text, newline="")))
     except (ValueError, csv.Error) as error:
-        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
+        raise InputError(f"{path} is no table ({error}): {_EXPECTED}.") from None
 
 
 def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
@@ -176,7 +176,8 @@ def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
     missing = np.array([cell == "" for cell in cells])
     if np.count_nonzero(missing) != entry["n_missing"]:
         raise InputError(
-            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: {_OURS}."
+            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: "
+            f"{_EXPECTED}."
         )
     return with_gaps(_typed([cell for cell in cells if cell], entry["type"], path), missing)
 
@@ -190,7 +191,7 @@ def _typed(cells: list[str], kind: str, path: Path) -> NDArray:
         if kind == "boolean":
             return np.array([{"True": True, "False": False}[cell] for cell in cells])
     except (ValueError, OverflowError, KeyError):
-        raise InputError(f"{path} has a value that is no {kind}: {_OURS}.") from None
+        raise InputError(f"{path} has a value that is no {kind}: {_EXPECTED}.") from None
     objects = np.array(cells, dtype=object)
     texts = as_names(objects)
     # numpy drops a NUL at the end of its texts, so names with one stay objects.
@@ -202,12 +203,12 @@ def _read_parquet(data: bytes, path: Path) -> dict[str, NDArray]:
     try:
         table = parquet.read_table(io.BytesIO(data))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
+        raise InputError(f"{path} is no table ({error}): {_EXPECTED}.") from None
     return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
 
 
 def _npz_matrix(data: bytes, name: str, most: int) -> Any:
-    """Return the matrix of an npz file, dense or sparse, whose arrays may not declare more entries than that."""
+    """Return the matrix of an npz file, dense or sparse, whose arrays may declare at most `most` entries."""
     from equigraph.graph.matrix_files import npy_header
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -226,7 +227,7 @@ def _npz_matrix(data: bytes, name: str, most: int) -> Any:
 
 
 def decode(value: Any, schema: Any, path: Path, name: str = "") -> Any:
-    """Return a value of JSON as a type says, or raise InputError with the path and the name of the entry.
+    """Return a value of JSON as a type, or raise InputError with the path and the name of the entry.
 
     A type is one of those of JSON, ``Any``, ``Literal``, a union, a list, tuple or mapping, an array of numbers, a
     ``TypedDict`` (whose further entries are kept) or a dataclass. ``float`` is a finite number, or null for NaN.
@@ -284,18 +285,18 @@ def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
         raise _wrong(value, path, name)
     hints = typing.get_type_hints(schema, include_extras=True)
     if typing.is_typeddict(schema):
-        # Not __required_keys__: annotations are texts when the class is made.
+        # Not __required_keys__: annotations are strings when the class is created.
         required = {key for key in hints if schema.__total__ and get_origin(hints[key]) is not NotRequired}
     else:
         arguments = inspect.signature(schema).parameters
         hints = {name: hints[name] for name in arguments}
         required = {name for name, one in arguments.items() if one.default is one.empty}
-        stranger = next((key for key in value if key not in arguments), None)
-        if stranger is not None:
-            raise InputError(f"{path} has an unknown entry {_short(stranger)}: {_OURS}.")
+        unknown = next((key for key in value if key not in arguments), None)
+        if unknown is not None:
+            raise InputError(f"{path} has an unknown entry {_short(unknown)}: {_EXPECTED}.")
     for key in required:
         if key not in value:
-            raise InputError(f"{path} has no entry {key!r}: {_OURS}.")
+            raise InputError(f"{path} has no entry {key!r}: {_EXPECTED}.")
     found = {key: decode(value[key], kind, path, key) for key, kind in hints.items() if key in value}
     return {**value, **found} if typing.is_typeddict(schema) else schema(**found)
 

@@ -1,11 +1,11 @@
-"""Keep results on disk: arrays as npz, tables as csv, everything else as json, with a manifest of checksums.
+"""Store results on disk: arrays as npz, tables as csv, everything else as json, with a manifest of checksums.
 
 A folder has a ``manifest.json`` with the length and the SHA-256 of each of its files. New contents are completed in a
-folder inside it, and one rename (to `_NEW`) makes them current; moving the files to their places is then only
-tidying, which the next writer finishes if it was interrupted. Readers look into `_NEW` first, so at every moment there
-is the old result or the new one, whole. A single file of JSON is a record: like the manifest it has its own checksum.
+folder inside it, and one rename (to `_NEW`) makes them current; the files are then moved to their places, which the
+next writer completes if it was interrupted. Readers look into `_NEW` first, so at every moment there is the old result
+or the new one, whole. A single file of JSON is a record: like the manifest it has its own checksum.
 
-Each type says which files it keeps, as a dict of file names and contents, and describes its JSON by a ``TypedDict`` or
+Each type defines its files, as a dict of file names and contents, and describes its JSON by a ``TypedDict`` or
 a dataclass, from which `decode` checks what is read. Nothing is pickled.
 """
 
@@ -65,9 +65,9 @@ class Manifest(TypedDict):
 class OutputFolder:
     """Output directory locked for exclusive writing while it is entered.
 
-    Entering makes the folder, so that an impossible one is refused before anything is computed, finishes or removes
-    what killed runs left in it, and locks it. A folder that was made and stays empty is removed at the end. A lock of
-    another writer is waited for, up to `patience` seconds.
+    Entering creates and locks the folder, so that an invalid one is refused before anything is computed, and completes
+    or removes the output of killed runs. A new folder that stays empty is removed at the end. It waits up to `patience`
+    seconds for the lock of another writer.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
@@ -109,7 +109,7 @@ class OutputFolder:
     def refuse_others(
         self, names: Iterable[str], *, run: Mapping[str, str] | None = None, force: bool = False
     ) -> None:
-        """Raise ParameterError if writing these files would replace what others wrote, unless that is forced.
+        """Raise ParameterError if writing these files would replace files of others, unless forced.
 
         A file that equigraph did not write, or that was changed since, is the user's. The result of another run,
         which is a command and the folder it ran in, is not replaced either.
@@ -167,7 +167,7 @@ class OutputFolder:
         return names
 
     def add(self, name: str) -> None:
-        """Enter into the manifest a file that was written into the folder beside its result."""
+        """Add a file that was written into the folder beside its result to the manifest."""
         found = _manifest_or_none(self.path)
         if found is not None:
             found["files"][name] = _file_entry(self.path / name)
@@ -180,9 +180,9 @@ class OutputFolder:
             try:
                 handle = open_for_lock(self.path / _LOCK)
             except FileNotFoundError:
-                continue  # the writer before removed the folder that it had made
+                continue  # the previous writer removed the folder that it had created
             locked = try_lock(handle) or not can_lock(self.path)
-            # The writer before may have removed the file that was opened here: then nobody else sees this lock.
+            # The previous writer may have removed the opened file: then other processes do not see this lock.
             if locked and is_at(handle, self.path / _LOCK):
                 return handle
             os.close(handle)
@@ -193,7 +193,7 @@ class OutputFolder:
             time.sleep(0.01)
 
     def _remove_made(self) -> None:
-        """Remove the folders that were made for this and are empty."""
+        """Remove the new folders that are empty."""
         for place in self._made:
             with suppress(OSError, ValueError):
                 place.rmdir()
@@ -202,11 +202,11 @@ class OutputFolder:
 def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = None) -> Stored:
     """Read files of a folder; raise InputError if one is missing, damaged, or changed since it was written.
 
-    By default all; names that the manifest does not have are left out.
+    By default all files are read; names that are not in the manifest are skipped.
     """
     folder = Path(folder)
     wanted = None if wanted is None else set(wanted)
-    end, calm = time.monotonic() + _PATIENCE, 0
+    end, failures = time.monotonic() + _PATIENCE, 0
     while True:
         try:
             manifest = _read_manifest(folder)
@@ -214,10 +214,10 @@ def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = N
             files = {name: _checked(folder, name, manifest["files"][name]) for name in names}
             return Stored(folder, manifest, files)
         except InputError:
-            # During a write, files and manifest may be of two results; a moment later they are not.
+            # During a write, files and manifest may be of two results, so try again.
             busy = is_locked(folder / _LOCK) and time.monotonic() < end
-            calm = 0 if busy else calm + 1
-            if calm > 2:
+            failures = 0 if busy else failures + 1
+            if failures > 2:
                 raise
             time.sleep(0.01)
 
@@ -234,13 +234,13 @@ def write_record(path: Path, kind: str, content: Mapping[str, Any]) -> None:
 
 
 def read_record(path: str | os.PathLike[str], kind: str, schema: Any) -> Any:
-    """Return the content of a record of a kind as a schema says; see `decode`."""
+    """Return the content of a record of a kind, checked against a schema; see `decode`."""
     path = Path(path)
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path} cannot be read ({said}): expected a {kind} that equigraph wrote.") from None
+        text = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read ({text}): expected a {kind} that equigraph wrote.") from None
     return parse_record(data, path, kind, schema)
 
 
@@ -268,7 +268,7 @@ def checksum_of(content: Mapping[str, Any]) -> str:
 
 @contextmanager
 def refusing_damage(path: Path) -> Iterator[None]:
-    """Turn every error of building an object from a file into one sentence with the path."""
+    """Convert errors of building an object from a file to an InputError with the path."""
     try:
         yield
     except (
@@ -282,12 +282,12 @@ def refusing_damage(path: Path) -> Iterator[None]:
     ) as error:
         if isinstance(error, InputError) and str(path) in str(error):
             raise
-        said = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {reason(error)}"
-        raise InputError(f"{path} is damaged: {said.rstrip('.')}.") from error
+        text = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {reason(error)}"
+        raise InputError(f"{path} is damaged: {text.rstrip('.')}.") from error
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a folder, if it is one and has not changed."""
+    """Return the manifest of a folder; raise InputError if it is absent or has changed."""
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder: {_EXPECTED}.")
     data = _bytes_of(folder, MANIFEST)
@@ -344,16 +344,16 @@ def _file_entry(path: Path) -> FileEntry:
 
 
 def _tidy(target: Path) -> None:
-    """Move the files of new contents to their places; those of an interrupted writer may be there already."""
+    """Move the files of new contents to their places; an interrupted writer may have moved some already."""
     new = target / _NEW
     if not (new / MANIFEST).is_file():
         with suppress(OSError):
-            new.rmdir()  # all was moved, but for the last step
+            new.rmdir()  # all files were moved, but the last step is missing
         return
     try:
         names = set(_own_manifest(new)["files"])
     except InputError:
-        # The disk damaged it: it cannot be read, and nothing could be written here as long as it stays.
+        # Damaged on disk: it cannot be read, and would block every later write.
         shutil.rmtree(new)
         return
     for name in _older_files(target) - names:
@@ -365,12 +365,12 @@ def _tidy(target: Path) -> None:
 
 
 def _own_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest that lies in a folder itself, not in its new contents."""
+    """Return the manifest in a folder itself, not that of its new contents."""
     return parse_record((folder / MANIFEST).read_bytes(), folder / MANIFEST, None, Manifest)
 
 
 def _older_files(target: Path) -> set[str]:
-    """Return the files of the result that a newer one replaces, but for those that somebody has changed."""
+    """Return the files of the result that is replaced, except those that were changed since."""
     try:
         older = _own_manifest(target)
     except (OSError, InputError):

@@ -1,4 +1,4 @@
-"""The result of a clustering: everything needed to read it, store it and make it again."""
+"""The `ClusteringResult` class: labels and factors of a fit, with scores and provenance."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class ClusteringResult(Exported):
     interaction : ndarray or csr_array of shape (n_clusters, n_clusters)
         W; sparse where the membership is.
     node_names : ndarray of shape (n_nodes,)
-        Names as they came in.
+        Names of the nodes, as given.
     sensitive_features : ndarray of shape (n_nodes,), dict of columns or None
-        Groups as they came in; None for a node without one. A dict where there are several attributes.
+        Groups as given; None for a node without one. A dict where there are several attributes.
     scores : dict
         Q, B, NB, minimum balance, rho and the number of non-empty clusters; of several attributes the means, and those
         of each, such as ``NB[gender]``.
@@ -60,24 +60,23 @@ class ClusteringResult(Exported):
     seconds : float
         Time of the fit.
     versions : dict
-        Versions of Python and of the packages that matter.
+        Versions of Python, of equigraph and of its numerical dependencies.
     input_hash : str
         SHA-256 of graph, names and groups.
     attribute : str or None
         Name of the attribute that the groups come from; of several all names.
     source : dict or None
-        Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
-        the options of reading. The commands fill it in.
+        Origin of the graph, as set by commands: the command, the folder it ran in, the file and the options of reading.
     status : str or None
         How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
         None where a method does not iterate.
     graph : Graph or None
         The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     attribute_options : AttributeOptions
-        How much each attribute counts, and which numbers went into bins.
+        Weights of the attributes, and numbers of bins.
     rules : dict or None
-        In words, which rules the labels keep (``kept``) and which were given up (``given_up``), and with `price` what
-        they cost (``prices``); None without rules.
+        The rules that the labels keep (``kept``) and that were given up (``given_up``), in words, and with `price`
+        their prices (``prices``); None without rules.
     """
 
     method: str
@@ -152,8 +151,8 @@ class ClusteringResult(Exported):
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Return the result that `save`, or a command, wrote into a folder.
 
-        Nothing but numbers and texts is read: no pickle, no code. Names and groups are what they were where they
-        were whole numbers, numbers, truth values or texts; others come back as texts.
+        Only numbers and texts are read: no pickle, no code. Names and groups that are integers, floats, booleans or
+        texts keep their type; others are read as texts.
 
         Parameters
         ----------
@@ -163,7 +162,7 @@ class ClusteringResult(Exported):
         Raises
         ------
         InputError
-            If it is no such folder, or a file of it is missing, damaged or changed.
+            If it is not such a folder, or a file of it is missing, damaged or changed.
 
         Examples
         --------
@@ -183,7 +182,7 @@ class ClusteringResult(Exported):
         """Return the result whose files were read from a folder."""
         with refusing_damage(stored.folder / RESULT):
             result = cls(**clustering_parts(stored))
-            _ = result.attributes  # the groups are encoded, and refused, here and not at their first use
+            _ = result.attributes  # encode the groups now, so that errors are raised here
             return result
 
     @property
@@ -198,7 +197,7 @@ class ClusteringResult(Exported):
 
     @property
     def small_clusters(self) -> NDArray[np.intp]:
-        """Clusters of one or two nodes that nobody asked for; see `equigraph._utils.sizes.small_clusters`."""
+        """Clusters of one or two nodes that were not requested; see `equigraph._utils.sizes.small_clusters`."""
         return small_clusters(self.sizes, self.parameters)
 
     def table(self) -> dict[str, NDArray]:
@@ -207,7 +206,7 @@ class ClusteringResult(Exported):
         Strength is the share of the node's membership that its cluster holds; NaN where a node has none.
         """
         total = np.asarray(self.membership.sum(axis=1, dtype=np.float64)).ravel()
-        own = self.membership.max(axis=1)  # the label is where the largest is
+        own = self.membership.max(axis=1)  # the label is the argmax
         own = own.toarray().ravel() if sparse.issparse(own) else own
         strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
         columns = {"node": self.node_names, "cluster": self.labels, **group_columns(self)}
@@ -232,8 +231,7 @@ class ClusteringResult(Exported):
         Raises
         ------
         ParameterError
-            If the folder cannot be written, somebody else is writing to it, or files that are not ours are in the
-            way.
+            If the folder cannot be written, another process is writing to it, or it holds other files of these names.
         OutputError
             If the disk is full; the folder is then as it was.
 
@@ -248,7 +246,7 @@ class ClusteringResult(Exported):
         graph: Any = None,
         baseline: ClusteringResult | ArrayLike | bool = True,
     ) -> None:
-        """Write one self-contained page (HTML) that explains the clustering to people.
+        """Write one self-contained HTML page that explains the clustering.
 
         Parameters
         ----------
@@ -294,27 +292,27 @@ class ClusteringResult(Exported):
         sensitive_features: Any = None,
         rules: Any = None,
     ) -> Any:
-        """Say why a person is in a cluster, or why two clusters are two.
+        """Explain why a person is in a cluster, or why two clusters are separate.
 
         Parameters
         ----------
         one : object
             Alone: the name of a node (or its position, where a graph has no names). A single argument is never a
-            cluster, also where nodes are called 0 and 1.
+            cluster, even if nodes are called 0 and 1.
         other : int, optional
             With it both are numbers of clusters.
         graph : graph, optional
             The graph that was clustered; needed where the result was read from a folder.
         sensitive_features : frame, dict of columns, array or Series, optional
-            Attributes to tell of; by default those that the clustering was made with.
+            Attributes to explain by; by default those of the clustering.
         rules : Rules or dict, optional
-            Rules to tell of; by default those that the clustering was made under.
+            Rules to explain by; by default those of the clustering.
 
         Returns
         -------
         NodeExplanation or PairExplanation
-            Linked people in each cluster and what every single move would change; or the links within and between
-            two clusters and what joining them would change. All changes are exact. Printing it gives sentences.
+            Linked people in each cluster and the effect of every single move; or the links within and between two
+            clusters and the effect of merging them. All changes are exact. Printing it gives sentences.
 
         Raises
         ------
@@ -347,11 +345,11 @@ class ClusteringResult(Exported):
         callbacks: Callbacks = None,
         attributes: bool = False,
     ) -> Any:
-        """Find out what the clusters would be without each rule in turn.
+        """Estimate the cost of each rule: search for the best clusters without it.
 
-        Every search starts from these clusters, which keep the fewer rules as well: no cost is negative. Each set of
-        rules is searched twice, and whatever is found counts under every set of rules that it keeps; where the searches
-        differ, the cost is a range (``low``, ``high``).
+        Every search starts from these clusters, which satisfy every subset of the rules too, so no cost is negative.
+        Each set of rules is searched twice, and all labels found are evaluated under every set of rules that they keep.
+        If the searches differ, the cost is a range (``low``, ``high``).
 
         Parameters
         ----------
@@ -363,10 +361,10 @@ class ClusteringResult(Exported):
         effort : float, optional
             Length of each search; by default a fifth of that of the fit.
         callbacks : callable or list of callables, optional
-            Told after every search; may stop.
+            Called after every search; may stop.
         attributes : bool, default=False
-            Whether to find out as well what leaving each attribute out of the spread would bring to the rest of the
-            objective; there need not be rules then.
+            Whether to price each attribute too: the gain in the rest of the objective if it need not be spread. Rules
+            are then optional.
 
         Returns
         -------
