@@ -1,8 +1,8 @@
-"""What rules cost: the clusters there would be without each of them, or with an attribute left out of the spread.
+"""Prices of rules: the gain in the objective without each rule, or if an attribute need not be spread.
 
-A search is never sure of the best clusters, and a price is a difference of two such values. So every set of rules is
-searched more than once, all labels that were found are judged under every set of rules that they keep, and where the
-searches differ the price is a range.
+A search is heuristic, and a price is a difference of two of its values. So every set of rules is searched more than
+once, all labels found are evaluated under every set of rules that they keep, and the price is a range if the searches
+differ.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from equigraph.search.bounds import check_size_bounds
 from equigraph.search.feasible import FeasibleSearch, make_feasible_search
 from equigraph.search.pool import Target
 
-# More rules than this are left out by kind, not one by one.
+# More rules than this are priced by kind, not one by one.
 _MOST_SINGLE = 30
-# What is less is rounding; what differs by less is the same in words.
+# Smaller gains are rounding errors; smaller differences are not mentioned in words.
 _LEAST, _SAME = 1e-9, 5e-4
-# How often each set of rules is searched.
+# Number of searches for each set of rules.
 _SEARCHES = 2
 ALL, NONE = "all rules kept", "without any rule"
 
 
 @dataclass(frozen=True)
 class Price:
-    """What the clusters would be without some rules, or with an attribute left out of the spread.
+    """Scores of the best clusters without some rules, or if an attribute need not be spread.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class Price:
     objective, Q, notion, links : float
         The objective, modularity, the fairness notion and the share of links kept inside clusters.
     cost : float
-        How much higher the objective is than the best that was found with all rules.
+        Gain of the objective over the best found with all rules.
     low, high : float
         The least and the greatest difference between what single searches found without the rules and with all rules;
         the same where the searches agree.
     binds : bool
-        Whether leaving the rules out changes anything for the better.
+        Whether leaving the rules out improves fairness or the objective.
     """
 
     rule: str
@@ -76,7 +76,7 @@ class Price:
 
     @property
     def cost_in_words(self) -> str:
-        """The cost, as a range where searches differ; that the rule binds nobody where it costs nothing."""
+        """The cost in words: a range if searches differ, "binds nobody" if it costs nothing."""
         if not self.binds:
             return "binds nobody"
         return f"{self.cost:.3f}" if self.sure else f"{self.low:.3f} to {self.high:.3f}"
@@ -84,17 +84,17 @@ class Price:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RulePrices(Tabular):
-    """What each rule costs.
+    """Prices of rules.
 
     Attributes
     ----------
     rows : tuple of Price
-        The clusters as they are, what they would be without each rule in turn, with each attribute left out of the
-        spread if that was asked for, and without any rule.
+        The clusters as they are, without each rule, without spreading each attribute (if requested), and without any
+        rule.
     measure : str
-        What the notion is called.
+        Name of the score of the notion.
     missed : float
-        How much higher the objective is in the best clusters with all rules that were found on the way.
+        Gain of the objective by the best clusters with all rules that the searches found.
     """
 
     rows: tuple[Price, ...]
@@ -114,7 +114,7 @@ class RulePrices(Tabular):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the prices of which `to_dict` made this."""
+        """Return the prices from the content of `to_dict`."""
         found: Self = decode(content, cls, Path("The prices of rules"))
         return found
 
@@ -138,7 +138,7 @@ class RulePrices(Tabular):
         return page_of(self.describe() or "Prices of rules", *self.shown())
 
     def describe(self) -> str:
-        """Say in words what is dearest, and which rules bind nobody.
+        """Return sentences on the rule with the highest price, and on the rules without effect.
 
         Examples
         --------
@@ -187,8 +187,8 @@ def price(
     return _Pricing(result, graph_of(result, graph), effort).prices(by, attributes, Notifier(callbacks))
 
 
-class _Question:
-    """What there is under some rules, perhaps with an attribute that counts for nothing."""
+class _Variant:
+    """A variant of the problem: some of the rules, perhaps without one of the attributes."""
 
     def __init__(
         self, pricing: _Pricing, name: str, rules: tuple[Rule, ...], without: str | None = None
@@ -219,7 +219,7 @@ class _Question:
         )
 
     def search(self, turn: int) -> None:
-        """Search for labels, from all that were found before."""
+        """Search for labels, starting from all those found before."""
         feasible = self._feasible_search(turn) if turn else self.first
         near = [one for _, one in self.pricing.found]
         for labels in near:
@@ -228,7 +228,7 @@ class _Question:
         self.pricing.found.append((self, labels))
 
     def value(self, labels: NDArray) -> tuple[float, float]:
-        """Return how fair labels are, as far as that is asked for, and how good."""
+        """Return the fairness of labels, up to the bound (0 without one), and their objective."""
         modularity, notion = self.first.search.score(labels)
         if self.target.at_least is not None:
             return min(notion, self.target.at_least), modularity
@@ -236,13 +236,13 @@ class _Question:
         return 0.0, (1 - f) * modularity + f * notion
 
     def best(self) -> NDArray:
-        """Return the best labels of all that were found, among those that keep the rules."""
+        """Return the best of all labels found that keep the rules."""
         kept = [labels for _, labels in self.pricing.found if keeps(self.first.compiled, labels)]
         return max(kept, key=self.value)
 
 
 class _Pricing:
-    """Searches with fewer rules, from the same clusters."""
+    """Searches with subsets of the rules, from the same clusters."""
 
     def __init__(self, result: Any, graph: Graph, effort: float | None) -> None:
         parameters = result.parameters
@@ -261,11 +261,11 @@ class _Pricing:
             "size_bounds": self._bounds(parameters["size_bounds"]),
             "effort": parameters["effort"] / 5 if effort is None else effort,
         }
-        # What was found for each question, search by search; all of it is judged under every question.
-        self.found: list[tuple[_Question | None, NDArray]] = [(None, np.asarray(result.labels))]
+        # Labels found by each search, with its variant; all of them are evaluated under every variant.
+        self.found: list[tuple[_Variant | None, NDArray]] = [(None, np.asarray(result.labels))]
 
     def _bounds(self, bounds: Any) -> Any:
-        """Return the bounds on sizes, the same for all questions; automatic ones as far as the clusters keep them."""
+        """Return the bounds on sizes, the same for all variants; automatic ones as far as the clusters keep them."""
         if bounds != "auto":
             return tuple(bounds) if isinstance(bounds, list) else bounds
         if any(isinstance(rule, Sizes) for rule in self.rules):
@@ -274,30 +274,30 @@ class _Pricing:
         return min(usual, int(np.bincount(self.result.labels).min())), None
 
     def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
-        """Return all prices; fewer where somebody wants to stop."""
-        whole = _Question(self, ALL, self.rules)
-        questions = []
+        """Return all prices; fewer if a callback asks to stop."""
+        whole = _Variant(self, ALL, self.rules)
+        variants = []
         for part in self._parts(by):
             name = (
                 in_words(part) if len(part) == 1 else f"all {len(part)} rules of the kind {part[0].keyword}"
             )
-            questions.append(_Question(self, name, tuple(rule for rule in self.rules if rule not in part)))
+            variants.append(_Variant(self, name, tuple(rule for rule in self.rules if rule not in part)))
         known = self.graph.attributes
         if attributes and known is not None:
             for name, weight in zip(known.names, known.weights.tolist(), strict=True):
                 if weight:
-                    questions.append(_Question(self, f"{name} not spread evenly", self.rules, name))
-        questions.append(_Question(self, NONE, ()))
-        asked = [(one, turn) for turn in range(_SEARCHES) for one in questions]
-        asked.append((whole, 0))
-        for step, (question, turn) in enumerate(asked, start=1):
-            question.search(turn)
-            if notify("price", step, len(asked)):
+                    variants.append(_Variant(self, f"{name} not spread evenly", self.rules, name))
+        variants.append(_Variant(self, NONE, ()))
+        runs = [(one, turn) for turn in range(_SEARCHES) for one in variants]
+        runs.append((whole, 0))
+        for step, (variant, turn) in enumerate(runs, start=1):
+            variant.search(turn)
+            if notify("price", step, len(runs)):
                 break
         best = whole.best()
         own = replace(self._row(whole, self.found[0][1], best), cost=0.0, low=0.0, high=0.0, binds=False)
-        seen = [question for question, _ in self.found]
-        rows = [self._row(one, one.best(), best) for one in questions if one in seen]
+        seen = [variant for variant, _ in self.found]
+        rows = [self._row(one, one.best(), best) for one in variants if one in seen]
         missed = max(whole.value(best)[1] - own.objective, 0.0)
         return RulePrices((own, *rows), self.notion.measure, missed)
 
@@ -309,14 +309,14 @@ class _Pricing:
             kinds.setdefault(rule.keyword, []).append(rule)
         return [tuple(kind) for kind in kinds.values()]
 
-    def _row(self, question: _Question, labels: NDArray, base: NDArray) -> Price:
+    def _row(self, variant: _Variant, labels: NDArray, base: NDArray) -> Price:
         """Return the row of labels, with their difference from the best labels that keep all rules."""
         scores = score_labels(self.graph, labels, self.notion)
-        (fair, value), (fair_base, value_base) = question.value(labels), question.value(base)
-        own = question.value(self.found[0][1])[1]
-        alone = [question.value(one)[1] for asked, one in self.found if asked is question] or [own]
+        (fair, value), (fair_base, value_base) = variant.value(labels), variant.value(base)
+        own = variant.value(self.found[0][1])[1]
+        alone = [variant.value(one)[1] for searched, one in self.found if searched is variant] or [own]
         return Price(
-            question.name,
+            variant.name,
             value,
             float(scores["Q"]),
             float(scores.get(self.notion.measure, 0.0)),

@@ -1,4 +1,4 @@
-"""Graphs to try things on: real ones to fetch, random ones to draw, and a small class of students."""
+"""Example graphs: real ones to fetch, random ones, and a generated class of students."""
 
 from equigraph.datasets._files import DataFile, DatasetInfo, dataset_info, list_datasets
 from equigraph.datasets.real import (

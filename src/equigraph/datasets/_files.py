@@ -1,4 +1,4 @@
-"""What the real graphs are and where their files lie (registry.json), and how a file is found, fetched and checked.
+"""Registry of the real graphs (registry.json); locating, downloading and verifying their files.
 
 Addresses in the registry are pinned to a commit, and every file has its size and sha256.
 """
@@ -31,7 +31,7 @@ class DataFile:
     Attributes
     ----------
     path : str
-        Where it lies below a data folder, with forward slashes.
+        Path below a data folder, with forward slashes.
     url : str
         Upstream address, pinned to a commit.
     sha256 : str
@@ -48,18 +48,18 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known about a data set before it is fetched.
+    """Metadata of a data set, known without fetching it.
 
     Attributes
     ----------
     name : str
         The name that :func:`equigraph.datasets.load` takes.
     title : str
-        What the graph is, in a few words.
+        Short description of the graph.
     n_nodes, n_edges : int
         Size of the graph; an undirected edge counts once.
     attribute : str
-        What the sensitive features are.
+        Name of the sensitive feature.
     groups : tuple of (str, int)
         Name and number of nodes of each group.
     url : str
@@ -123,7 +123,7 @@ def list_datasets() -> tuple[DatasetInfo, ...]:
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    """Return what is known about one data set.
+    """Return the metadata of one data set.
 
     Parameters
     ----------
@@ -156,10 +156,9 @@ def locate(
 ) -> Path:
     """Return the path of a verified copy of a data file.
 
-    Looked in, in this order: ``data_home``, the folder that the environment variable ``EQUIGRAPH_DATA`` names, the
-    user's cache. A file that is in none of them is downloaded into ``data_home``, or into the cache where ``data_home``
-    is not given. A damaged file in a folder of the user is an error and is left as it is; a damaged file in the cache
-    is fetched again.
+    Folders are searched in this order: ``data_home``, the one in the environment variable ``EQUIGRAPH_DATA``, the
+    user's cache. A file in none of them is downloaded into ``data_home`` or, by default, into the cache. A damaged file
+    in a folder of the user is an error and is left as it is; a damaged file in the cache is fetched again.
     """
     folders = [] if data_home is None else [Path(data_home).expanduser()]
     if given := os.environ.get(DATA_VARIABLE):
@@ -220,7 +219,7 @@ def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
             f"The data file {file.path} could not be downloaded from {file.url} ({_reason(error)}): check "
             f"the network, or set {DATA_VARIABLE} to a folder that holds the file."
         ) from error
-    except ValueError as error:  # pooch's word for a wrong digest
+    except ValueError as error:  # pooch's error for a wrong digest
         raise DatasetError(
             f"What was downloaded from {file.url} is not the expected file, whose sha256 is {file.sha256}: "
             f"try again, or set {DATA_VARIABLE} to a folder that holds {file.path}."
@@ -265,7 +264,7 @@ class _DownloadBar:
 
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
         self._display = Progress(*columns, console=Console(stderr=True))
-        # The size is ours: a server that compresses announces fewer bytes than arrive.
+        # The size of the registry: a server that compresses announces fewer bytes than arrive.
         self._task = self._display.add_task(file.path.rpartition("/")[2], total=file.n_bytes)
         self._n_bytes = file.n_bytes
 

@@ -1,4 +1,4 @@
-"""From the raw files of those who collected the data to the graphs that are clustered.
+"""Cleaning of the raw files of real graphs.
 
 A cleaned graph is simple (0/1, undirected), everyone's group is known, and it is connected: of several components the
 largest is kept. Nodes are in the order of the matrix or, read from a list of pairs, in ascending order of their ids.
@@ -30,7 +30,7 @@ _DRUGNET_GENDERS = {0: "unknown", 1: "M", 2: "F"}
 
 @dataclass(frozen=True, eq=False)
 class CleanGraph:
-    """A cleaned graph, with what the raw files tell beyond it."""
+    """A cleaned graph, with further data of the raw files."""
 
     graph: Graph  # 0/1 edges, ids of the raw files as names, words as groups
     # The same edges with the numbers of the raw file; where two reports of a pair differ, the larger one.
@@ -167,7 +167,7 @@ def _check_known(genders: list[Any], known: tuple[Any, ...], people: PathLike) -
 
 
 def _core(adjacency: sparse.csr_array, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return, in ascending order, the nodes of the largest component of what is kept; of equal ones the first."""
+    """Return the nodes of the largest component of the kept nodes, ascending; of equal components the first."""
     nodes = np.flatnonzero(kept)
     if nodes.size == 0:
         raise GraphError("No node of the graph has a known group: nothing is left to cluster.")

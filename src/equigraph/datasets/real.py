@@ -1,4 +1,4 @@
-"""The real graphs: fetch the files, read them, name the groups."""
+"""Fetch and read the real graphs, with names of their groups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PathLike = str | os.PathLike[str]
 
 
 def describe(name: str) -> str:
-    """Return the text of a data set: source, licence, cleaning, known discrepancies.
+    """Return the description of a data set: source, licence, cleaning, known discrepancies.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def load(
     ParameterError
         If there is no such data set, or ``raw`` is asked for where there are no raw files.
     DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
+        If a file is damaged, or neither on this machine nor available for download.
     MissingDependencyError
         If a file must be downloaded and pooch is not installed.
 
@@ -179,7 +179,7 @@ sklearn.utils.Bunch
 Raises
 ------
 DatasetError
-    If a file is damaged, or neither on this machine nor within reach.
+    If a file is damaged, or neither on this machine nor available for download.
 
 See Also
 --------
@@ -228,7 +228,7 @@ fetch_lastfm = _fetcher("lastfm", "the friendships of LastFM users in Asia: 5,57
 fetch_pokec_n = _fetcher("pokec-n", "the friendships of Pokec users of one region: 67,796 users, age")
 
 
-# What the codes of the groups stand for; those of lastfm are countries without a name.
+# Names of the group codes; those of lastfm are countries without a name.
 _NAMES: dict[str, dict[int, str]] = {
     **{school: {1: "F", 2: "M"} for school in ("diaries", "facebook", "friendship")},
     "drugnet": {1: "other", 2: "African American", 3: "Latino"},

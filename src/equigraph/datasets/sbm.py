@@ -103,7 +103,7 @@ def make_fair_sbm(
     """
     check_parameters("make_fair_sbm", _CONSTRAINTS, locals())
     n, k, h = int(n_nodes), int(n_clusters), int(n_groups)
-    chances = _sbm_probabilities(probabilities, n)
+    edge_probabilities = _sbm_probabilities(probabilities, n)
     shares = np.outer(
         check_shares(cluster_shares, k, "cluster_shares"), check_shares(group_shares, h, "group_shares")
     )
@@ -111,11 +111,11 @@ def make_fair_sbm(
     rng = random_generator(random_state)
     first, second = np.triu_indices(k * h)
     same_cluster, same_group = first // h == second // h, first % h == second % h
-    a, b, c, d = chances
+    a, b, c, d = edge_probabilities
     chance = np.where(same_cluster, np.where(same_group, a, c), np.where(same_group, b, d))
     rows, columns = sample_block_edges(sizes, first, second, chance, rng)
     block = np.repeat(np.arange(k * h), sizes)
-    return _bunch(rows, columns, groups=block % h, target=block // h, probabilities=chances)
+    return _bunch(rows, columns, groups=block % h, target=block // h, probabilities=edge_probabilities)
 
 
 def make_planted_graph(
@@ -130,7 +130,7 @@ def make_planted_graph(
 ) -> Bunch:
     """Draw a graph with planted clusters whose mix of groups may be skewed.
 
-    Edges know the clusters and not the groups: what is unfair about the planted clusters is their mix alone.
+    Edges depend on the clusters and not on the groups: only the mix of the planted clusters is unfair.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def make_planted_graph(
     clusters = np.arange(k)
     rows, columns = sample_block_edges(sizes, clusters, clusters, inside, rng)
     target = np.repeat(clusters, sizes)
-    # Toss for every pair of nodes and forget those inside a cluster: no loop over the pairs of clusters.
+    # Sample among all pairs of nodes and drop those inside a cluster: no loop over the pairs of clusters.
     whole = np.zeros(1, dtype=np.int64)
     out_rows, out_columns = sample_block_edges(np.array([n]), whole, whole, np.array([outside]), rng)
     out = target[out_rows] != target[out_columns]
@@ -357,7 +357,7 @@ def sample_block_edges(
 def sample_distinct(slots: Whole, counts: Whole, rng: np.random.Generator) -> Whole:
     """Choose ``counts[i]`` distinct slots out of ``slots[i]`` for every i.
 
-    Where more than half of the slots are asked for, those to leave out are drawn instead. The result is sorted
+    If more than half of the slots are requested, those to leave out are drawn instead. The result is sorted
     positions in the concatenation of all the ranges of slots.
     """
     dense = 2 * counts > slots
@@ -399,7 +399,7 @@ def _draw_until_distinct(offsets: Whole, slots: Whole, counts: Whole, rng: np.ra
 def triangle_pair(index: Whole) -> tuple[Whole, Whole]:
     """Return the pair (row, column), row > column >= 0, at a position of the strict lower triangle.
 
-    The square root only guesses; the integers decide.
+    The square root is only an estimate, which is corrected in integers.
     """
     row = ((1 + np.sqrt(8.0 * index + 1)) / 2).astype(np.int64)
     row -= row * (row - 1) // 2 > index

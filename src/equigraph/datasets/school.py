@@ -1,4 +1,4 @@
-"""People of schools, made up: a class of students, small enough to read name by name, and a sheet of pupils."""
+"""Generated school data: a small class of students with friendships, and a roster of pupils."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from equigraph.exceptions import ParameterError
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-# First names, families, schools and what the columns of a sheet are called.
+# First names, families, schools and the headers of a sheet.
 _PEOPLE = json.loads(resources.files(__package__).joinpath("people.json").read_text(encoding="utf-8"))
 _MIN_FRIENDS, _MEAN_FRIENDS, _MAX_FRIENDS = 3, 4.8, 7
-# How readily two students become friends: at one table, in one circle, at tables that share a project, else.
+# Affinity of two students: at one table, in one circle, at tables that share a project, else.
 _TABLE, _CIRCLE, _PROJECT, _ELSE = 0.6, 0.3, 0.08, 0.015
 _SKEW = 0.9
 
@@ -31,7 +31,7 @@ def _description(name: str, n: int) -> str:
 
 
 def make_classroom(n_students: int = 30, *, n_circles: int = 3, random_state: RandomState = 0) -> Bunch:
-    """Make up a class of students whose friendship circles are skewed by gender.
+    """Generate a class of students whose friendship circles are skewed by gender.
 
     The most cohesive clusters nearly separate girls and boys; a fair division that keeps most friends
     together exists as well. This is the graph of ``equigraph demo``.
@@ -94,7 +94,7 @@ def make_classroom(n_students: int = 30, *, n_circles: int = 3, random_state: Ra
 
 
 def _genders(table: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
-    """Return who is a girl: circles are mostly girls and mostly boys in turn, a last odd one is mixed."""
+    """Return True for girls: circles alternate between mostly girls and mostly boys, a last odd one is mixed."""
     is_girl = np.zeros(table.size, dtype=bool)
     for circle in range(k):
         members = np.flatnonzero(table // 2 == circle)
@@ -109,7 +109,7 @@ def _genders(table: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
 
 
 def _affinity(one: NDArray[np.int64], two: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return how readily two students become friends, given their tables."""
+    """Return the affinity of pairs of students, given their tables."""
     paired = k - k % 2  # circles 2j and 2j + 1 share projects, table by table
     project = (one // 4 == two // 4) & (one % 2 == two % 2) & (two // 2 < paired)
     apart = np.where(project, _PROJECT, _ELSE)
@@ -119,17 +119,17 @@ def _affinity(one: NDArray[np.int64], two: NDArray[np.int64], k: int) -> NDArray
 def _friendships(
     table: NDArray[np.int64], k: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Let pairs meet in a random order that favours affinity, until everyone has enough friends."""
+    """Draw friendships in a random order weighted by affinity, until everyone has enough friends."""
     n = table.size
     first, second = np.triu_indices(n, 1)
     affinity = _affinity(table[first], table[second], k)
     order = np.argsort(rng.exponential(size=affinity.size) / affinity)
-    meetings = list(zip(first[order].tolist(), second[order].tolist(), strict=True))
+    candidates = list(zip(first[order].tolist(), second[order].tolist(), strict=True))
     edges: dict[tuple[int, int], None] = {}
     degree = [0] * n
-    component = list(range(n))  # who is connected to whom so far
+    component = list(range(n))  # connected component of each student so far
 
-    def meet(i: int, j: int) -> None:
+    def link(i: int, j: int) -> None:
         if (i, j) in edges or max(degree[i], degree[j]) >= _MAX_FRIENDS:
             return
         edges[i, j] = None
@@ -139,16 +139,16 @@ def _friendships(
             component[:] = [new if one == old else one for one in component]
 
     n_wanted = round(_MEAN_FRIENDS * n / 2)
-    for i, j in meetings:
+    for i, j in candidates:
         if len(edges) >= n_wanted:
             break
-        meet(i, j)
-    for i, j in meetings:
+        link(i, j)
+    for i, j in candidates:
         if min(degree[i], degree[j]) < _MIN_FRIENDS:
-            meet(i, j)
-    for i, j in meetings:
+            link(i, j)
+    for i, j in candidates:
         if component[i] != component[j]:
-            meet(i, j)
+            link(i, j)
     ends = np.array(list(edges))
     return ends[:, 0], ends[:, 1]
 
@@ -167,7 +167,7 @@ def _first_names(is_girl: NDArray[np.bool_], rng: np.random.Generator) -> NDArra
 def make_school_roster(
     n_pupils: int = 78, *, language: str = "en", western: bool = False, random_state: RandomState = 0
 ) -> Bunch:
-    """Make up a sheet of pupils, to try `read_roster` on.
+    """Generate a sheet of pupils, such as for trying `read_roster`.
 
     Parameters
     ----------
@@ -211,13 +211,13 @@ def make_school_roster(
     girl = rng.permutation(n) < n // 2
     names = _pupils(girl, western, rng)
     school = rng.choice(len(sheet["schools"]), size=n, p=(0.5, 0.3, 0.2))
-    wishes = _wishes(girl, school, rng)
-    special, rules = _special(n, wishes, rng)
+    preferences = _preferences(girl, school, rng)
+    special, rules = _special(n, preferences, rng)
     female, male, yes, fixed = sheet["values"][language]
     rows = [list(sheet["headers"][language])]
     for i in range(n):
         first, last = names[i]
-        friends = [" ".join(names[j]) for j in wishes[i]] + [""] * (3 - len(wishes[i]))
+        friends = [" ".join(names[j]) for j in preferences[i]] + [""] * (3 - len(preferences[i]))
         apart, together = (
             " ".join(names[rules[kind][i]]) if i in rules[kind] else "" for kind in ("apart", "together")
         )
@@ -253,23 +253,24 @@ def _is_western(word: str) -> bool:
     return True
 
 
-def _wishes(girl: np.ndarray, school: np.ndarray, rng: np.random.Generator) -> list[list[int]]:
-    """Return whom each pupil wishes to be with: circles of the same school and mostly the same gender."""
+def _preferences(girl: np.ndarray, school: np.ndarray, rng: np.random.Generator) -> list[list[int]]:
+    """Return the preferred classmates of each pupil: mostly of the same school and gender."""
     n = girl.size
-    taste = rng.exponential(size=(n, n))
-    taste = (taste + taste.T) * np.where(school[:, None] == school, 1.0, 4.0)
-    taste *= np.where(girl[:, None] == girl, 1.0, 2.5)
-    np.fill_diagonal(taste, np.inf)
+    distance = rng.exponential(size=(n, n))
+    distance = (distance + distance.T) * np.where(school[:, None] == school, 1.0, 4.0)
+    distance *= np.where(girl[:, None] == girl, 1.0, 2.5)
+    np.fill_diagonal(distance, np.inf)
     counts = rng.choice(4, size=n, p=(0.06, 0.12, 0.27, 0.55))
-    return [np.argsort(taste[i])[: counts[i]].tolist() for i in range(n)]
+    return [np.argsort(distance[i])[: counts[i]].tolist() for i in range(n)]
 
 
-def _special(n: int, wishes: list[list[int]], rng: np.random.Generator) -> tuple[np.ndarray, dict]:
-    """Return who has special needs, and the few rules: two pairs apart, one together, one class that is fixed."""
+def _special(n: int, preferences: list[list[int]], rng: np.random.Generator) -> tuple[np.ndarray, dict]:
+    """Return the pupils with special needs, and the rules: two pairs apart, one together, one class fixed."""
     special = rng.permutation(n) < max(1, n // 12)
-    order = [i for i in rng.permutation(n).tolist() if wishes[i]]
+    order = [i for i in rng.permutation(n).tolist() if preferences[i]]
     first, second, third, fourth = order[:4]
     apart = {
-        i: next(j for j in order[4:] if j not in wishes[i] and i not in wishes[j]) for i in (first, second)
+        i: next(j for j in order[4:] if j not in preferences[i] and i not in preferences[j])
+        for i in (first, second)
     }
-    return special, {"apart": apart, "together": {third: wishes[third][0]}, "fixed": fourth}
+    return special, {"apart": apart, "together": {third: preferences[third][0]}, "fixed": fourth}

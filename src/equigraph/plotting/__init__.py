@@ -1,4 +1,4 @@
-"""Pictures of clusterings, by matplotlib (extra ``plot``), which is imported when a picture is drawn."""
+"""Plots of clusterings and analyses, by matplotlib (extra ``plot``), which is imported on first use."""
 
 from equigraph.plotting.clusters import ClusterGraphDisplay, CompositionDisplay, InteractionDisplay
 from equigraph.plotting.graph import GraphDisplay

@@ -1,4 +1,4 @@
-"""Labels beside points and names beside nodes, placed so that they cover neither each other nor what is drawn."""
+"""Placement of labels beside points and names beside nodes, without overlaps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Points = NDArray[np.float64]
 _DISTANCES = (9.0, 17.0, 27.0, 40.0, 56.0)  # in points
 _ANGLES = np.deg2rad([0, 180, 45, 135, -45, -135, 90, -90, 22, 158, -22, -158])
 _AROUND = np.round(np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES))), 6)
-_BESIDE = np.array([(0, -1), (0, 1), (1, 0), (-1, 0)])  # of a node, the most welcome first
+_BESIDE = np.array([(0, -1), (0, 1), (1, 0), (-1, 0)])  # directions from a node, in order of preference
 _FAR = 12.0  # from here on a line leads from the label to its point
 _GAP = 2.0  # between a node and its name, in points
-# What it costs a label to cover an obstacle or another label, or to leave the axes; a point of distance costs 1.
+# Costs of covering an obstacle or another label, and of leaving the axes; a point of distance costs 1.
 _COVERS, _OVERLAPS, _LEAVES = 20.0, 500.0, 1000.0
 
 
@@ -33,9 +33,9 @@ class PointLabel(NamedTuple):
 
 
 def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: Points) -> None:
-    """Write labels beside their points, first come first served, with a line to those that are far.
+    """Write labels beside their points, one after another, with a line to distant ones.
 
-    The important labels come first; the limits and layout of the axes must be final. Obstacles are places, in data
+    Important labels come first; the limits and layout of the axes must be final. Obstacles are positions, in data
     coordinates, that should stay free.
     """
     places = [(direction, distance) for distance in _DISTANCES for direction in _AROUND]
@@ -46,14 +46,14 @@ def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: Points) -> No
 
 
 def write_names(ax: Any, positions: Points, names: list[str], *, reach: float, spare: float = 1.0) -> int:
-    """Write names beside nodes, first come first served, and return how many found a place.
+    """Write names beside nodes, one after another; return the number of names written.
 
-    Limits and layout of the axes must be final. `reach` is half the width of a node in points, and `spare` how much
-    more room than it needs a name is given, where the layout is not.
+    Limits and layout of the axes must be final. `reach` is half the width of a node in points, and `spare` a factor on
+    the room for a name, above 1 if the layout is not final.
     """
     places = [(direction, reach + _GAP) for direction in _BESIDE]
     labels = [PointLabel(x, y, name, TEXT) for (x, y), name in zip(positions, names, strict=True)]
-    # Not a halo: matplotlib writes a text with one as shapes, which nobody can find or read aloud in an svg.
+    # Not a halo: matplotlib writes such a text as paths, which cannot be searched or read aloud in an svg.
     veil = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "boxstyle": "square,pad=0"}
     style: dict[str, Any] = {"fontsize": 8, "zorder": 3, "bbox": veil}
     return len(_write(ax, labels, positions, places, pad=reach, spare=spare, most=_COVERS, **style))
@@ -71,9 +71,9 @@ def _write(
     most: float = np.inf,
     **style: Any,
 ) -> list[tuple[Any, float]]:
-    """Write labels at the best of some places, and return them with their distances; what costs too much is left out.
+    """Write labels at the best of some places and return them with their distances; drop those that cost `most`.
 
-    Places are directions and distances in points. They should lie inside the axes if that is wanted.
+    Places are directions and distances in points. With `inside`, leaving the axes costs.
     """
     ax.figure.draw_without_rendering()
     pixels = ax.figure.dpi / 72  # in a point
@@ -95,7 +95,7 @@ def _write(
         note = ax.annotate(
             label.text, (label.x, label.y), color=label.color, fontweight=weight, **middle, **style
         )
-        note.set_in_layout(False)  # or what was final would not be
+        note.set_in_layout(False)  # else it would change the layout
         half = spare * (_size(note) / 2 + pixels * np.array([2, 1]))
         anchor = ax.transData.transform(note.xy)
         options = []
@@ -115,10 +115,10 @@ def _write(
 
 
 def _size(note: Any) -> Points:
-    """Return width and height of a text in pixels, without the line that an annotation counts in."""
+    """Return width and height of a text in pixels, without the line of an annotation."""
     from matplotlib.text import Text
 
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # that is said when the picture is drawn
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # issued again when the plot is drawn
         box = Text.get_window_extent(note)
     return np.array([box.width, box.height])

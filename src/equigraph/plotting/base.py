@@ -1,4 +1,4 @@
-"""What all displays share: where to draw, and how to save."""
+"""Base classes of the displays: axes, titles and saving."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Display:
 
     def _write(self, target: Any, suffix: str, dpi: int) -> None:
         """Write the picture to a path or a buffer."""
-        # The same picture is the same file: without the date of today.
+        # Without the date, so that the same plot gives the same file.
         metadata = {_DATES[suffix]: None} if suffix in _DATES else None
         with look():
             self.figure_.savefig(
@@ -86,10 +86,10 @@ class Display:
             )
 
     def _axes(self, ax: Any, size: tuple[float, float]) -> Any:
-        """Take the axes, or make a figure, and remember both.
+        """Set ``ax_`` and ``figure_`` to the given axes, or to those of a new figure.
 
-        A figure of the user's without a layout gets one that leaves room for legends, titles and second axes: several
-        pictures in one figure would cover each other.
+        A figure of the user's without a layout engine gets one that leaves room for legends, titles and second axes, so
+        that several plots do not overlap.
         """
         self._is_part = ax is not None
         self.ax_ = ax if self._is_part else new_figure(size).add_subplot()
@@ -100,11 +100,11 @@ class Display:
         return self.ax_
 
     def _set_title(self, ax: Any, text: str, **options: Any) -> None:
-        """Write a title; above axes of the user's it is broken into lines that are no wider than they."""
+        """Write a title; above axes of the user's it is wrapped to their width."""
         title = ax.set_title(text, **options)
         if self._is_part:
             letters = ax.get_window_extent().width / ax.figure.dpi * 72 / (0.62 * title.get_fontsize())
-            # Lines that were given stay lines.
+            # Line breaks of the text are kept.
             width = max(12, int(letters))
             title.set_text("\n".join(textwrap.fill(one, width) for one in text.split("\n")))
 

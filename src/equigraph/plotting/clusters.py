@@ -1,4 +1,4 @@
-"""Pictures of clusters: the links between them, their groups, and how strongly they interact."""
+"""Plots of clusters: links between them, shares of groups, and interactions."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def _draw_bars(ax: Any, places: Any, shares: Any) -> list[Any]:
             box = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
             ax.bar_label(bars, texts, label_type="center", bbox=box, **style)
         bottom = bottom + share
-    # The borders of many groups would be a fence.
+    # Border lines of many groups would clutter the plot.
     for border in np.cumsum(shares[0])[:-1] if len(colors) <= MAX_LINED_GROUPS else ():
         ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
     return drawn

@@ -1,4 +1,4 @@
-"""A picture of the graph: colour is the cluster, shape is the group."""
+"""Plot of a graph with clusters as colours and groups as shapes."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class GraphDisplay(LabelsDisplay):
         if not rows.size:
             return 0
         few = rows.size <= 1000
-        # Edges between clusters are lighter and below: what matters is whether friends stay together.
+        # Edges between clusters are lighter and below, to emphasise those within clusters.
         within = self._codes[rows] == self._codes[columns]
         order = np.argsort(within, kind="stable")
         segments = np.stack((self.positions[rows], self.positions[columns]), axis=1)[order]
@@ -195,7 +195,7 @@ class GraphDisplay(LabelsDisplay):
     def _draw_nodes(self, ax: Any) -> None:
         colors = np.array(cluster_colors(self.clusters.size))
         shape = np.zeros(self.labels.size, dtype=np.intp) if self.groups is None else self.groups.codes
-        # Last, so that it belongs to the code -1 as well.
+        # Last, so that the code -1 selects it.
         markers = [*group_markers(int(shape.max()) + 1), UNGROUPED_MARKER]
         few = self.labels.size <= 1000
         outline = {"edgecolors": TEXT if few else "white", "linewidths": 0.8 if few else 0.15}
@@ -206,7 +206,7 @@ class GraphDisplay(LabelsDisplay):
 
     def _draw_names(self, ax: Any) -> int:
         names = [shown(name, 14) for name in self.node_names.tolist()]
-        # Other pictures of the same figure may still take some of the room.
+        # Other plots of the same figure may still reduce the room.
         spare = 1.35 if self._is_part else 1.0
         reach = float(np.sqrt(self._node_size())) / 2
         return write_names(ax, self.positions, names, reach=reach, spare=spare)
@@ -237,7 +237,7 @@ def draw_legends(
     corners: Corners = _RIGHT,
     n_ungrouped: int = 0,
 ) -> None:
-    """Explain the colours and the shapes: at the right of the axes, or at other places in them.
+    """Draw the legends of colours and shapes, at the right of the axes or at other corners.
 
     The title of the groups is the name of their attribute, or ``group``.
     """
@@ -249,7 +249,7 @@ def draw_legends(
             entries += _keys([f"no group ({n_ungrouped:,})"], [UNGROUPED_MARKER], ["white"])
         first = ax.get_legend()
         _draw_legend(ax, entries, title or "group", "lower left", corners[1])
-        ax.add_artist(first)  # or the second would have replaced it
+        ax.add_artist(first)  # else the second legend would replace it
 
 
 def _draw_legend(ax: Any, entries: list[Any], title: str, corner: str, place: tuple[float, float]) -> None:
@@ -257,7 +257,7 @@ def _draw_legend(ax: Any, entries: list[Any], title: str, corner: str, place: tu
 
 
 def _keys(names: list[str], markers: list[str], colors: list[Any]) -> list[Any]:
-    """Return the entries of a legend; of too many the last stands for the rest."""
+    """Return the entries of a legend; if there are too many, the last one counts the rest."""
     from matplotlib.lines import Line2D
 
     style: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Where to draw the nodes of a graph: forces for small graphs, discs for large ones."""
+"""Layout of the nodes of a graph: force-directed for small graphs, discs for large ones."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _GRAVITY = 0.02  # pull towards the middle, so that components do not drift away
 def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int = 0) -> Points:
     """Return a position for each node.
 
-    Up to 3000 nodes neighbours attract and all nodes repel each other, as Fruchterman and Reingold proposed;
-    above, every cluster is a disc with its most linked nodes in the middle. With labels, nodes are also drawn to
-    the centre of their cluster. Nodes without an edge are placed on the rim. Of the
-    distances, never more than a block of rows is held in memory.
+    Up to 3000 nodes neighbours attract and all nodes repel each other, as Fruchterman and Reingold proposed; above,
+    every cluster is a disc with its most linked nodes in the middle. With labels, nodes are also drawn to the centre of
+    their cluster. Nodes without an edge are placed on the rim. Only a block of rows of the distances is in memory at a
+    time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One look for all pictures: colours that colour-blind people can tell apart, a marker per group, fonts."""
+"""Style of all plots: colour-blind safe colours, a marker per group, fonts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _RC = {
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Use the fonts and colours of equigraph inside the block, and the user's own ones again after it."""
+    """Use the fonts and colours of equigraph inside the block, and restore the user's after it."""
     matplotlib = require("matplotlib", extra="plot", purpose="Drawing a picture")
     with matplotlib.rc_context(_RC):
         yield
@@ -57,7 +57,7 @@ def cluster_colors(n_clusters: int) -> list[tuple[float, float, float]]:
 
 
 def group_colors(n_groups: int) -> list[tuple[float, float, float]]:
-    """Return one colour per group, none of which a cluster has."""
+    """Return one colour per group, distinct from those of clusters."""
     return [_darker(GROUP_COLORS[i % len(GROUP_COLORS)], i // len(GROUP_COLORS)) for i in range(n_groups)]
 
 
@@ -66,7 +66,7 @@ def group_markers(n_groups: int) -> list[str]:
     return [MARKERS[i % len(MARKERS)] for i in range(n_groups)]
 
 
-# Of nodes without a group: like no group's, and plain.
+# Marker of nodes without a group, distinct from those of groups.
 UNGROUPED_MARKER = "."
 
 

@@ -1,4 +1,4 @@
-"""Pictures of analyses: the trade-off curve, over the dial and as a front, and agreement over numbers of clusters."""
+"""Plots of analyses: trade-off curves, over the dial and as fronts, and stability by number of clusters."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class TradeoffDisplay(Display):
         "twin": Q and the measure of the notion over the dial, each with its own axis from 0, so that a small loss looks
         small; below them the number of clusters that have a node, since a collapse looks like fairness. With points
         that are spaced in the fairness reached, the lines go along the front: a step is a value at which the dial
-        jumps, and points on it are what no value of the dial gives. "front": the two measures against each other, with
-        all labels that nothing found dominates and the points among them.
+        jumps, and points on it are given by no value of the dial. "front": the two measures against each other, with
+        all non-dominated labels and the points among them.
     select : TradeoffPoint or str, optional
         The point to mark, or the rule that picks it; by default "intersection" for "twin", "product" for "front".
     compare : Comparison or mapping from name to (Q, measure), optional
@@ -231,12 +231,12 @@ class TradeoffDisplay(Display):
 
 
 def _place(xy: tuple[float, float]) -> tuple[float, float]:
-    """Return where a label goes: what is nearer to each other than this shares one."""
+    """Return rounded coordinates; points with the same ones share a label."""
     return round(xy[0], 3), round(xy[1], 3)
 
 
 def _dial_text(point: TradeoffPoint) -> str:
-    """Return the dial of a point as a short number, and large ones not as powers."""
+    """Return the dial of a point as a short number, without exponents."""
     return f"{point.fairness:.3g}" if point.fairness < 1000 else f"{point.fairness:,.0f}"
 
 
@@ -258,7 +258,7 @@ class TradeoffCurvesDisplay(Display):
         self.curves = curves
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw one line per number of clusters, through all labels of its curve that nothing dominates.
+        """Draw one line per number of clusters, through the non-dominated labels of its curve.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class TradeoffCurvesDisplay(Display):
         measure = next(iter(self.curves.values())).measure
         with look():
             ax = self._axes(ax, (7.4, 5.0))
-            # The numbers are ordered, so the colours are: cividis looks alike to all eyes.
+            # Ordered colours for ordered numbers; cividis is colour-blind safe.
             from matplotlib import colormaps
 
             shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(self.curves)))
@@ -405,7 +405,7 @@ def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **sty
         width = style.pop("linewidth")
         ax.plot(*_along_dial(curve, name), color=color, linewidth=width, drawstyle="steps-post")
         ax.plot(curve.fairness, values, color=color, linestyle="none", **style)
-    # A fairness is read against 1, whatever it reaches.
+    # The axis of fairness always ends at 1.
     lowest, highest = min(0.0, float(values.min())), 1.0
     if name == "Q":
         lowest, highest = min(lowest, float(low.min())), max(float(values.max()), float(high.max()), 0.1)
@@ -421,7 +421,7 @@ def _dial_axis(ax: Any, curve: TradeoffCurve) -> None:
     positive = fairness[fairness > 0]
     if fairness.max() > 1 and positive.max() / positive.min() > _WIDE:
         ax.set_xscale("symlog", linthresh=float(positive.min()))
-        # Plain numbers: the default ones are formulas, which the look of equigraph does not read.
+        # Plain numbers: the default labels are formulas, which the style of equigraph does not render.
         ax.xaxis.set_major_formatter("{x:g}")
     ax.margins(x=0.03)
 

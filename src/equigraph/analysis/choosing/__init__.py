@@ -1,4 +1,4 @@
-"""How many clusters: which number gives clusters that are good, and the same whenever they are looked for."""
+"""Choice of the number of clusters, by the stability and the objective of clusterings."""
 
 from equigraph.analysis.choosing.result import Stability, StabilityRow, recommend
 from equigraph.analysis.choosing.runs import stability

@@ -1,4 +1,4 @@
-"""What was found about the number of clusters."""
+"""Stability of clusterings by number of clusters, and the recommended number."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from equigraph._utils.records import Tabular, framed, plain
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
 
-# Numbers whose fits agree by at most this less than those of the most stable one count as stable. Which nodes change
-# places for fairness is a matter of luck, which makes the right number less stable than a smaller one.
+# Numbers whose agreement is at most this much below the highest one count as stable. Which nodes move for fairness is
+# arbitrary, which makes the right number less stable than a smaller one.
 _AS_STABLE = 0.2
 # Objectives that differ by less are the same; the smaller number of clusters is then preferred.
 _SAME = 1e-3
@@ -31,7 +31,7 @@ _UNSTABLE, _UNCLEAR = 0.5, 0.75
 
 @dataclass(frozen=True, eq=False)
 class StabilityRow:
-    """What was found for one number of clusters.
+    """Stability and scores for one number of clusters.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class StabilityRow:
     Q, fairness, objective : float
         Scores of the best fit; the fairness is None without groups.
     best, consensus : ndarray of shape (n_nodes,)
-        Labels of the best fit, and what most fits say.
+        Labels of the best fit, and consensus labels of all fits.
     sure : ndarray of shape (n_nodes,)
         Share of all fits that put a node where the consensus does.
     second : ndarray of shape (n_nodes,)
-        Where most of the other fits put it.
+        The most frequent other cluster of each node.
     error : str or None
-        Why there is nothing.
+        Reason why there are no results.
     """
 
     k: int
@@ -84,9 +84,9 @@ class Recommendation(NamedTuple):
 def recommend(rows: Sequence[StabilityRow], aim: str) -> Recommendation:
     """Return the recommended number of clusters, or None, and why.
 
-    Of the numbers whose stability is within .2 of the best, it is the one with the largest objective; differences
-    below .001 count for nothing, and then it is the smallest. Those within .003 are plausible, too. Where the best
-    stability is below .5 there is none.
+    Of the numbers whose stability is within .2 of the best, it is the one with the largest objective; of numbers that
+    differ by less than .001 it is the smallest. Those within .003 are plausible, too. Where the best stability is below
+    .5 there is none.
 
     Examples
     --------
@@ -152,11 +152,11 @@ class Stability(Tabular):
     n_seeds, n_removals : int
         Fits to the graph itself and to copies without a few edges.
     removed : float
-        Part of the edges that a copy lacks.
+        Share of the edges that a copy lacks.
     seed : int
         The seed that was used.
     stopped : bool
-        Whether a callback ended it, so that numbers are missing.
+        Whether a callback stopped it, so that numbers are missing.
     """
 
     rows: tuple[StabilityRow, ...]
@@ -184,7 +184,7 @@ class Stability(Tabular):
 
     @property
     def conclusion(self) -> str:
-        """Why this number, in words."""
+        """The reason for the recommendation, in words."""
         return self._answer.reason
 
     @property
@@ -193,7 +193,7 @@ class Stability(Tabular):
         return self._answer.plausible
 
     def row(self, k: int | None = None) -> StabilityRow:
-        """Return what was found for a number of clusters; by default the recommended one.
+        """Return the row of a number of clusters; by default the recommended one.
 
         Raises
         ------
@@ -217,12 +217,12 @@ class Stability(Tabular):
         return self.row(k).sure
 
     def unsure(self, n: int = 10, k: int | None = None) -> Any:
-        """Return the nodes that change sides most, as a pandas frame or a list of dicts.
+        """Return the nodes that change clusters most between fits, as a pandas frame or a list of dicts.
 
         Parameters
         ----------
         n : int, default=10
-            Most nodes; who never changes sides is not listed.
+            Maximum number of nodes; those that never change clusters are not listed.
         k : int, optional
             Number of clusters; by default the recommended one.
         """
@@ -249,7 +249,7 @@ class Stability(Tabular):
         return {**columns, "k": columns["k"].astype(int), "recommended": recommended}
 
     def summary(self) -> dict[str, Any]:
-        """Return everything but what is per node, ready for JSON."""
+        """Return everything but the per-node arrays, ready for JSON."""
         columns = {name: plain(column) for name, column in self.table().items()}
         rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
         names = ("n_seeds", "n_removals", "removed", "seed", "stopped")

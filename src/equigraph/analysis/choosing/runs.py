@@ -1,4 +1,4 @@
-"""Clusterings with several seeds, and with a few edges missing, for several numbers of clusters."""
+"""Fits with several seeds, and to graphs without a few edges, for several numbers of clusters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from equigraph.results.cluster import score_labels
 _EFFORT = 0.1
 # Methods whose dial weighs Q against a notion.
 _DIALS = ("FairPartition", "FairLouvain")
-# How often a consensus is made anew from the votes.
+# Maximum number of rounds of a consensus.
 _ROUNDS = 20
 
 Labels = NDArray[np.intp]
@@ -48,10 +48,10 @@ def stability(
     random_state: RandomState = None,
     callbacks: Callbacks = None,
 ) -> Stability:
-    """Find out how many clusters a graph has: for which numbers they are good, and the same whenever looked for.
+    """Estimate the number of clusters of a graph, by the stability and the objective of clusterings.
 
     For every number, the estimator is fitted with several seeds, and to several copies of the graph that lack a few
-    edges. Clusters that the graph does not say anything about differ from one fit to the next.
+    edges. Clusters that the graph does not determine differ from fit to fit.
 
     Parameters
     ----------
@@ -68,9 +68,8 @@ def stability(
         Fits to the graph itself, two at least.
     n_removals : int, default=4
         Fits to copies without a few edges.
-    removed : float, default=0.1
-        Part of the edges that a copy lacks, one at least.
-    random_state : int, Generator, RandomState or None
+    removed : float, default=0.1 Share of the edges that a copy lacks, one at least. random_state : int, Generator,
+    RandomState or None
         Seed; the same copies of the graph serve every number of clusters.
     callbacks : callable or list of callables, optional
         Called after every fit; one that returns True ends it with the numbers that are complete (one at least).
@@ -78,7 +77,7 @@ def stability(
     Returns
     -------
     Stability
-        Agreement, objective and a consensus for every number, how sure every node is, and a recommended number.
+        Agreement, objective and a consensus for every number, the certainty of every node, and a recommended number.
 
     Raises
     ------
@@ -109,7 +108,7 @@ def stability(
     known = with_features(graph, sensitive_features, getattr(estimator, "attribute_weights", None))
     numbers = _checked_numbers(k_range, known.n_nodes)
     if known.n_edges == 0:
-        raise GraphError("The graph has no edges, so nothing speaks for any number of clusters.")
+        raise GraphError("The graph has no edges, so it does not determine a number of clusters.")
     seed = as_seed(random_state)
     rng = np.random.default_rng(seed)
     graphs = [known] * int(n_seeds) + [without_edges(known, removed, rng) for _ in range(int(n_removals))]
@@ -183,7 +182,7 @@ def _fitted(estimator: Any, graph: Graph, number: int, seed: int) -> Labels:
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
     with warnings.catch_warnings():
-        # What is odd about one of a hundred fits is no news; that clusters are tiny shows in the objective.
+        # Warnings about one of many fits are not useful; tiny clusters show in the objective.
         warnings.simplefilter("ignore", EquigraphWarning)
         model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
     names, codes = np.unique(np.asarray(model.labels_), return_inverse=True)
@@ -196,7 +195,7 @@ def _fitted(estimator: Any, graph: Graph, number: int, seed: int) -> Labels:
 
 
 def _row(graph: Graph, estimator: Any, number: int, own: list[Labels], others: list[Labels]) -> StabilityRow:
-    """Return what fits to a graph, and to copies without a few edges, say about a number of clusters."""
+    """Return the row of a number of clusters, by fits to a graph and to copies without a few edges."""
     scores = [_scores(graph, estimator, labels) for labels in own]
     best = max(range(len(own)), key=lambda place: scores[place][2])
     seeds_ari, seeds_nmi = mean_agreement(combinations(own, 2))
@@ -234,11 +233,11 @@ def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float
 
 
 def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
-    """Return the clusters that most of several clusterings have, who is how sure of them, and the second choice.
+    """Return the consensus of several clusterings, the certainty of each node, and its second choice.
 
-    It starts from the clustering that agrees best with all others. All are numbered like it, every node goes where most
-    put it (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last
-    labels with all of them are kept. The second choice of a node on which all agree is its cluster.
+    The reference is the clustering that agrees best with all others. All are aligned with it, every node moves to its
+    most frequent cluster (ties leave it in place), and this is repeated until nothing changes. If a cluster would
+    become empty, the previous labels are kept. The second choice of a node is its own cluster if all agree.
     """
     # Rounded: the index of a pair depends on their order in the last digit.
     agreement = np.array([[adjusted_rand_score(one, other) for other in labelings] for one in labelings])

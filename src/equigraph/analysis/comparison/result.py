@@ -1,4 +1,4 @@
-"""What a comparison found: one row per graph and method, each with its fits; tables, intervals and tests of them."""
+"""The `Comparison` class: fits by graph and method, with tables, confidence intervals and tests."""
 
 from __future__ import annotations
 
@@ -147,20 +147,19 @@ class Comparison:
     def intervals(self, metric: str, *, confidence: float = CONFIDENCE) -> Any:
         """Return the mean of a score over the seeds with its confidence interval, for every graph and method.
 
-        The interval is that of Student's t. It says how far the seeds of the method let the mean vary, and nothing
-        about other graphs.
+        The interval is that of Student's t. It covers the variation of the mean over seeds, not over graphs.
 
         Parameters
         ----------
         metric : str
             Name of a score.
         confidence : float, default=0.95
-            Part of such intervals that hold the true mean.
+            Share of such intervals that contain the true mean.
 
         Returns
         -------
         DataFrame or list of dict
-            Rows by graph and method with ``n``, ``mean``, ``low`` and ``high``; a list where there is no pandas.
+            Rows by graph and method with ``n``, ``mean``, ``low`` and ``high``; a list without pandas.
 
         Examples
         --------
@@ -201,7 +200,7 @@ class Comparison:
         over : {"graphs", "seeds"}, optional
             What the pairs are: graphs, each with its mean over the seeds, or seeds. By default graphs where there are
             several. Seeds of one graph are no independent observations of how methods compare on graphs in general;
-            two methods that no seed changes make one pair.
+            two methods that do not depend on the seed make one pair.
 
         Returns
         -------
@@ -275,7 +274,7 @@ class Comparison:
         return found
 
     def content(self) -> dict[str, Any]:
-        """Return what `to_json` keeps."""
+        """Return the content that `to_json` writes."""
         content: dict[str, Any] = plain(asdict(self))
         return content
 
@@ -293,8 +292,8 @@ class Comparison:
         heads, cells = self._shown((*self.metrics, *FACTS, *self.attribute_scores()))
         lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
         lines += [f"| {' | '.join(one.replace('|', chr(92) + '|') for one in row)} |" for row in cells]
-        remarks = [f"- {_called(row)}: {row.error}" for row in self.rows if row.error]
-        remarks += [f"- {_called(row)}: {note}" for row in self.rows for note in row.notes]
+        remarks = [f"- {_row_name(row)}: {row.error}" for row in self.rows if row.error]
+        remarks += [f"- {_row_name(row)}: {note}" for row in self.rows for note in row.notes]
         return "\n".join([*lines, *(["", *remarks] if remarks else [])]) + "\n"
 
     def to_latex(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -373,7 +372,7 @@ class Comparison:
         return ("Q", "NB") if self._several else ("Q", "B", "NB", "stability", "seconds")
 
     def _best(self, graph: str, name: str) -> float | None:
-        """Return the best mean of a score on a graph; None where it is not known which is better."""
+        """Return the best mean of a score on a graph; None if it is not known which is better."""
         score = SCORES.get(name) or FURTHER.get(name)
         means = [row.mean(name) for row in self.rows if row.graph == graph]
         known = [mean for mean in means if mean is not None]
@@ -440,5 +439,5 @@ class Comparison:
         return page_of(*self._page())
 
 
-def _called(row: ComparisonRow) -> str:
+def _row_name(row: ComparisonRow) -> str:
     return f"{row.graph}, {row.method}" if row.graph else row.method

@@ -15,14 +15,14 @@ from equigraph.metrics.scores import COMPARED
 
 FACTS = ("n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
 CONFIDENCE = 0.95
-# How a fit can end, from the best to the worst; what an estimator of the user's made up is worse than all of these.
+# Statuses of fits, from best to worst; an unknown status of a user's estimator is worse than all of these.
 _SEVERITY = {None: 0, "converged": 1, "max_iter": 2, "stopped": 3, "diverged": 4}
 
 # Scores by graph, method and seed.
 Values = Mapping[str, Mapping[str, Mapping[int, float]]]
 # Differences that are equal up to rounding are ties.
 _DIGITS = 12
-# Up to so many differences all signs are tried; scipy has no exact p-value where there are ties.
+# Up to this many differences all signs are enumerated, since scipy has no exact p-value with ties.
 _MOST_SIGNS = 12
 
 Spread = Literal["sd", "interval"] | None
@@ -30,7 +30,7 @@ Spread = Literal["sd", "interval"] | None
 
 @dataclass(frozen=True)
 class Fit:
-    """What a method gave with one seed.
+    """Result of a method with one seed.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """What one method did on one graph.
+    """Results of one method on one graph.
 
     Every score is also an attribute: ``row.Q`` is its mean over the seeds, ``row.Q_spread`` the standard deviation.
 
@@ -75,7 +75,7 @@ class ComparisonRow:
     notes : tuple of str
         Warnings, of each kind the first; and whether the clusters are the same without fairness.
     error : str or None
-        Why there is no result.
+        Reason why there is no result.
     bad_input : bool
         Whether the error is one of the input, such as too many clusters, rather than of the method.
     """
@@ -138,7 +138,7 @@ class ComparisonRow:
         return {name: self.mean(name) for name in names if "[" in name}
 
     def shown(self, name: str, spread: Spread = "sd") -> str:
-        """Return one value as a table of texts shows it: scores with their spread."""
+        """Return one value as text for a table; scores with their spread."""
         if name in FACTS:
             value = getattr(self, name)
             if isinstance(value, tuple):
@@ -178,7 +178,7 @@ def interval(values: Sequence[float], confidence: float) -> tuple[float, float]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for several tests by the method of Holm; NaN stays, and counts for no test.
+    """Return p-values corrected for several tests by the method of Holm; NaN stays, and is not counted as a test.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -234,7 +234,7 @@ def _paired(values: Values, one: str, other: str, over: str) -> tuple[Any, ...]:
         each = np.round([first[seed] - second[seed] for seed in first if seed in second], _DIGITS)
         if not each.size:
             continue
-        # Where no seed changes anything there is one observation, however many seeds there are.
+        # If results do not depend on the seed there is one observation, for any number of seeds.
         constant = len(set(first.values())) == len(set(second.values())) == 1
         found += [float(each.mean())] if over == "graphs" or constant else each.tolist()
     differences = np.array(found)

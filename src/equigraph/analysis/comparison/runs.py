@@ -31,10 +31,10 @@ from equigraph.metrics.agreement import seed_stability
 from equigraph.metrics.scores import COMPARED, FURTHER, SCORES
 
 Metric = Callable[[Graph, NDArray[Any]], float | None]
-# Where a dial has no upper end, its values are tried by powers of ten.
+# Values that are tried for a dial without an upper end.
 _TRIED_WEIGHTS = (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 _TRIED_SHARES = 11
-# Methods that are fair by construction, and what they are without: the class, and what must be the same.
+# Methods that are fair by construction, and the same methods without fairness.
 _TWINS = {"FairSC": "SpectralClustering", "ScalableFairSC": "SpectralClustering"}
 
 
@@ -53,8 +53,8 @@ def compare(
 ) -> Comparison:
     """Run several methods on one graph or several, each with several seeds.
 
-    A method that fails is a row that says why; the others go on. Scores are means over the seeds, with their spread. A
-    row whose clusters are the same without fairness says so, for which the method is fitted once more.
+    The row of a method that fails has the error; the others continue. Scores are means over the seeds, with their
+    spread. A note marks rows whose clusters are the same without fairness; this takes one more fit.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def compare(
         ``get_params`` and ``labels_``. Rows have the names of the mapping, otherwise that of the method or of the
         class. Estimators of equigraph are fitted to the graph, others to its adjacency, with ``sensitive_features``
         where their ``fit`` takes them. Parameters called ``n_clusters`` and ``random_state`` are set, the others are
-        as they come.
+        unchanged.
     n_clusters : int or mapping from graph to int
         Number of clusters, for the methods that take one.
     metrics : str, callable, iterable of them, or mapping from name to either, optional
@@ -76,7 +76,7 @@ def compare(
         default each method's own default.
     tune : bool, default=False
         Whether every dial that ``fairness`` does not set is chosen first: of eleven values in [0, 1], or of powers of
-        ten where it has no upper end, the one whose Q times NB is largest with the first seed. Rows have it.
+        ten where it has no upper end, the one whose Q times NB is largest with the first seed. Rows record it.
     n_seeds : int, default=3
         Number of seeds: ``random_state``, ``random_state + 1``, ...
     random_state : int, Generator, RandomState or None, default=0
@@ -85,9 +85,9 @@ def compare(
         Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph. For
         several graphs, a mapping from each of their names to that, or names of node attributes that all of them have.
     callbacks : callable or list of callables, optional
-        Called before, during and after every fit. The stage is the name of the method, the step the number of its
-        fits that are done. One that returns True ends the comparison with what there is, also in the middle of a fit,
-        where the method can be stopped.
+        Called before, during and after every fit. The stage is the name of the method, the step the number of its fits
+        that are done. One that returns True ends the comparison with the results so far, also during a fit if the
+        method can be stopped.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def compare(
 
 
 def _named_graphs(graphs: Any, sensitive_features: Any) -> tuple[dict[str, Graph], bool]:
-    """Return the graphs by name with their groups, and whether they were given by name; one has an empty name."""
+    """Return the graphs by name with their groups ("" for a single one), and whether they were given by name."""
     # A data set is a mapping, too.
     if not isinstance(graphs, Mapping) or "adjacency" in graphs:
         return {"": with_features(graphs, sensitive_features)}, False
@@ -154,10 +154,10 @@ def _named_graphs(graphs: Any, sensitive_features: Any) -> tuple[dict[str, Graph
             "graphs must be a graph, or a mapping from the names of graphs, as texts, to graphs."
         )
     if isinstance(sensitive_features, Mapping):
-        strangers = [name for name in sensitive_features if name not in graphs]
-        if strangers:
+        unknown = [name for name in sensitive_features if name not in graphs]
+        if unknown:
             raise ParameterError(
-                f"sensitive_features names {strangers[0]!r}, which is no graph: expected some of {listed(graphs)}."
+                f"sensitive_features names {unknown[0]!r}, which is no graph: expected some of {listed(graphs)}."
             )
         each = sensitive_features
     else:
@@ -186,7 +186,7 @@ class _GraphRuns:
     tune: bool
 
     def row(self, method: str, model: Any, dial: float | None) -> tuple[ComparisonRow, bool]:
-        """Return the row of a method, and whether a callback wants to stop."""
+        """Return the row of a method, and whether a callback asks to stop."""
         row, stop, remark = ComparisonRow(method, self.name), False, ""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
@@ -209,7 +209,7 @@ class _GraphRuns:
         return replace(row, notes=(*notes, *([remark] if remark else []))), stop
 
     def _fits(self, method: str, model: Any) -> tuple[list[NDArray[Any]], tuple[Fit, ...], bool]:
-        """Fit with one seed after the other; also return whether a callback wants to stop."""
+        """Fit with one seed after the other; also return whether a callback asks to stop."""
         found: list[NDArray[Any]] = []
         fits: list[Fit] = []
         for step, seed in enumerate(self.seeds):
@@ -276,7 +276,7 @@ class _GraphRuns:
         return values[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]
 
     def _same_without_fairness(self, model: Any, labels: NDArray[Any]) -> str:
-        """Say that the labels are those of the same method without fairness, where they are; nothing otherwise."""
+        """Return a note if the labels are those of the same method without fairness, or an empty text."""
         kind = type(model).__name__
         if self.graph.sensitive_features is None:
             return ""
@@ -300,7 +300,7 @@ def _has_dial(model: Any) -> bool:
 
 
 def _with(model: Any, **wanted: Any) -> Any:
-    """Return a copy of an estimator; of what is wanted those parameters are set that it has."""
+    """Return a copy of an estimator with the given parameters set, as far as it has them."""
     known = model.get_params(deep=False)
     return clone(model).set_params(
         **{name: value for name, value in wanted.items() if name in known and value is not None}
@@ -308,7 +308,7 @@ def _with(model: Any, **wanted: Any) -> Any:
 
 
 def _checked_metrics(metrics: Any) -> dict[str, str | Metric]:
-    """Return the metrics that were asked for by the name of their column: a name or function, several, or a mapping."""
+    """Return the requested metrics by the name of their column; they are names, functions, or a mapping."""
     given = _as_list(metrics)
     pairs = given.items() if isinstance(given, Mapping) else [(_metric_name(one), one) for one in given]
     found: dict[str, str | Metric] = {}
@@ -340,7 +340,7 @@ def _metric_name(metric: Any) -> Any:
 def _models_and_dials(
     methods: Any, fairness: float | Mapping[str, float] | None
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """Return what is compared, each under a name of its own, and the dials that are set."""
+    """Return the estimators to compare by unique names, and the dials to set."""
     models: dict[str, Any] = {}
     named: set[str] = set()
     by_name = isinstance(methods, Mapping)
@@ -360,13 +360,13 @@ def _models_and_dials(
             "methods is empty: give the name of a method or an estimator, or leave it out for all."
         )
     if not isinstance(fairness, Mapping):
-        # Whoever brings an estimator has set its dial.
+        # Estimators given as objects keep their dial.
         fairness = {} if fairness is None else dict.fromkeys(named, fairness)
     else:
-        strangers = [name for name in fairness if name not in models]
-        if strangers:
+        unknown = [name for name in fairness if name not in models]
+        if unknown:
             raise ParameterError(
-                f"fairness names {strangers[0]!r}, which is not compared; the methods are {', '.join(models)}."
+                f"fairness names {unknown[0]!r}, which is not compared; the methods are {', '.join(models)}."
             )
         for name in fairness:
             if not _has_dial(models[name]):

@@ -1,4 +1,4 @@
-"""Why a person is in this cluster, and why two clusters are two: in numbers and in words.
+"""Explanations of why a person is in a cluster, and of why two clusters are separate.
 
-`equigraph.ClusteringResult.explain` is the way in; nothing is imported here, so that results stay cheap to import.
+Use `equigraph.ClusteringResult.explain`. Nothing is imported here, so that importing results stays cheap.
 """

@@ -1,4 +1,4 @@
-"""Why a person is where they are, and why two clusters are two: in numbers and in words."""
+"""Explanations of a person's cluster and of two separate clusters, as numbers and in words."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from equigraph.analysis.explanation.subject import Aim, Subject, subject_of
 from equigraph.exceptions import ParameterError
 from equigraph.rules import Violation
 
-# Names, groups and clusters in a text; the fields have all of them.
+# Maximum number of names, groups and clusters in a text; the fields have all of them.
 _NAMES, _GROUPS, _CLUSTERS = 6, 6, 12
 # Smaller changes are rounding.
-_NOTHING = 1e-12
+_TOLERANCE = 1e-12
 
 
 def explain(
@@ -53,7 +53,7 @@ def _changes(aim: Aim, Q: float, fairness: Mapping[str, float]) -> str:
 
 @dataclass(frozen=True)
 class Linked:
-    """The people in one cluster to whom a person is linked: how many, with what weight, and who."""
+    """Linked people of a person in one cluster: number, weight and names."""
 
     cluster: int
     number: int
@@ -63,20 +63,20 @@ class Linked:
 
 @dataclass(frozen=True)
 class Move:
-    """What moving one person to another cluster, and nobody else, would change.
+    """Effect of moving one person to another cluster.
 
     Attributes
     ----------
     cluster : int
-        Where to.
+        The other cluster.
     Q : float
         Change of the modularity.
     fairness : dict of str to float
         Change of the notion for each attribute.
     objective : float or None
-        Change of what the method climbed; None where it has no dial.
+        Change of the objective; None if the method has no dial.
     breaks, mends : tuple of Violation
-        Violations of rules that there would be and are not, and that there are and would not be.
+        Violations of rules that would be added, and that would be removed.
     """
 
     cluster: int
@@ -89,7 +89,7 @@ class Move:
 
 @dataclass(frozen=True, repr=False)
 class NodeExplanation:
-    """Why a person is in a cluster; printing it says so in words.
+    """Explanation of a person's cluster; printing it gives sentences.
 
     Attributes
     ----------
@@ -104,11 +104,11 @@ class NodeExplanation:
     moves : tuple of Move
         One for every other cluster.
     broken : tuple of Violation
-        Violations of rules as it is.
+        Current violations of rules.
     aim : Aim
-        What the method climbed.
+        Objective of the method.
     fairness : dict of str to float
-        The notion of each attribute as it is.
+        Current value of the notion for each attribute.
     """
 
     node: Any
@@ -157,7 +157,7 @@ class NodeExplanation:
     def _links(self) -> str:
         total = sum(one.number for one in self.linked)
         if total == 0:
-            return f"{self.node} is linked to nobody, so links do not speak for any cluster."
+            return f"{self.node} is linked to nobody, so links favour no cluster."
         some = sorted((one for one in self.linked if one.number), key=lambda one: -one.number)
         text = [f"{one.number} in cluster {one.cluster} ({_few(one.names)})" for one in some[:_CLUSTERS]]
         own = next((one.number for one in self.linked if one.cluster == self.cluster), 0)
@@ -171,15 +171,15 @@ class NodeExplanation:
 
     @property
     def conclusion(self) -> str:
-        """The answer in one sentence: whether any single move would be better, by what the method climbed.
+        """The answer in one sentence: whether any single move would improve the objective.
 
-        Nobody is moved out of a cluster that would be empty then.
+        Moves that would empty a cluster do not count.
         """
         if self.size == 1:
             return f"{self.node} stays: cluster {self.cluster} would be empty."
         allowed = [move for move in self.moves if not move.breaks and self._fair_enough(move)]
         best = max(allowed, key=self._gain, default=None)
-        if best is None or self._gain(best) <= _NOTHING:
+        if best is None or self._gain(best) <= _TOLERANCE:
             within = " within the rules" if any(move.breaks for move in self.moves) else ""
             return f"No move of {self.node} alone raises {self.aim.in_words}{within}."
         return (
@@ -194,11 +194,11 @@ class NodeExplanation:
         if self.aim.at_least is None:
             return True
         after = {name: self.fairness[name] + gain for name, gain in move.fairness.items()}
-        return self.aim.mean(after) >= self.aim.at_least - _NOTHING
+        return self.aim.mean(after) >= self.aim.at_least - _TOLERANCE
 
 
 def explain_node(subject: Subject, name: Any) -> NodeExplanation:
-    """Explain where a node is."""
+    """Explain the cluster of a node."""
     node = subject.node(name)
     own = int(subject.labels[node])
     return NodeExplanation(
@@ -246,7 +246,7 @@ def _few(names: tuple[Any, ...]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class PairExplanation:
-    """Why two clusters are two; printing it says so in words.
+    """Explanation of two separate clusters; printing it gives sentences.
 
     Attributes
     ----------
@@ -257,21 +257,21 @@ class PairExplanation:
     between : float
         Link weight that joins them.
     by_chance : float
-        The weight that would join them if links were drawn at random, with everybody's number of links as it is.
+        Expected weight between them if links were random, with the same degrees.
     Q : float
-        Change of the modularity if the two were one.
+        Change of the modularity if the two were merged.
     fairness : dict of str to float
         Change of the notion for each attribute.
     objective : float or None
-        Change of what the method climbed; None where it has no dial.
+        Change of the objective; None if the method has no dial.
     compositions : dict of str to dict
         For each attribute the members of each group, in the first cluster and in the second.
     breaks, mends : tuple of Violation
-        Violations of rules that there would be and are not, and that there are and would not be.
+        Violations of rules that would be added, and that would be removed.
     weighted : bool
-        Whether links have weights, so that sums of them are no numbers of links.
+        Whether links have weights, so that their sums are not counts.
     aim : Aim
-        What the method climbed.
+        Objective of the method.
     """
 
     clusters: tuple[int, int]
@@ -333,7 +333,7 @@ class PairExplanation:
 
 
 def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
-    """Explain why two clusters are two."""
+    """Explain why two clusters are separate."""
     a, b = subject.cluster(one), subject.cluster(other)
     if a == b:
         raise ParameterError(f"Cluster {a} is given twice: expected two clusters.")

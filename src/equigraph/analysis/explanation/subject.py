@@ -1,4 +1,4 @@
-"""What is explained: labels of a graph with its attributes, and the exact effect of small changes."""
+"""Labels of a graph with attributes and rules, and the exact effect of moves and merges."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _DIALS = ("FairPartition", "FairLouvain", "refine_labels")
 
 @dataclass(frozen=True)
 class Aim:
-    """What the method climbed."""
+    """Objective of the method."""
 
     notion: Notion = NORMALIZED  # the fairness N
-    fairness: float | None = None  # the dial f of ``(1 - f) Q + f N``; None where the method has no such dial
-    at_least: float | None = None  # the least N that was asked for, in place of a dial
+    fairness: float | None = None  # the dial f of ``(1 - f) Q + f N``; None if the method has no such dial
+    at_least: float | None = None  # lower bound on N, in place of a dial
     weights: Mapping[str, float] | None = None  # weight of attributes in N; 1 for those that are not named
 
     def mean(self, values: Mapping[str, float]) -> float:
@@ -38,7 +38,7 @@ class Aim:
         return float(np.average(list(values.values()), weights=weights)) if values else 0.0
 
     def objective(self, modularity: float, fairness: Mapping[str, float]) -> float | None:
-        """Return the objective, or a change of it; None where there is no dial."""
+        """Return the objective, or a change of it; None if there is no dial."""
         if self.fairness is None or self.at_least is not None:
             return None
         return (1 - self.fairness) * modularity + self.fairness * self.mean(fairness)
@@ -97,12 +97,12 @@ class Subject:
         return self.aim.notion.value(table, self.attributes[name].sizes)
 
     def node(self, name: Any) -> int:
-        """Return the place of a node; names are compared by their text."""
+        """Return the position of a node; names are compared as text."""
         places = NodePlaces(self.graph.node_names)
         return places.of(name, "There is no node {}", ", or the numbers of two clusters")
 
     def cluster(self, number: Any) -> int:
-        """Return the number of a cluster, or say that there is none of that number."""
+        """Return the number of a cluster; raise ParameterError if there is none of that number."""
         text = name_text(number)
         if not text.isdecimal() or int(text) >= self.n_clusters:
             raise ParameterError(
@@ -111,7 +111,7 @@ class Subject:
         return int(text)
 
     def row(self, node: int) -> tuple[NDArray[np.integer], NDArray[Any]]:
-        """Return the nodes that one is linked to, and the weights."""
+        """Return the neighbours of a node, and the weights of its links."""
         part = slice(*self.graph.adjacency.indptr[node : node + 2].tolist())
         return self.graph.adjacency.indices[part], self.graph.adjacency.data[part]
 
@@ -121,7 +121,7 @@ class Subject:
         return float(part.data[self.labels[part.indices] == other].sum(dtype=np.float64))
 
     def move_modularity(self, node: int) -> NDArray[np.float64]:
-        """Return what moving one node to each cluster adds to Q; 0 for its own."""
+        """Return the gain in Q of moving a node to each cluster; 0 for its own."""
         total, own = float(self.degrees.sum()), self.labels[node]
         if total == 0:
             return np.zeros(self.n_clusters)
@@ -134,7 +134,7 @@ class Subject:
         return gain
 
     def move_fairness(self, node: int, cluster: int) -> dict[str, float]:
-        """Return what moving one node to a cluster adds to N of each attribute."""
+        """Return the gain in N of each attribute of moving a node to a cluster."""
         gains = {}
         for name, table in self.tables.items():
             group = self.attributes[name].codes[node]
@@ -146,14 +146,14 @@ class Subject:
         return gains
 
     def merge_modularity(self, one: int, other: int, between: float) -> float:
-        """Return what joining two clusters adds to Q."""
+        """Return the gain in Q of merging two clusters."""
         total = float(self.degrees.sum())
         if total == 0:
             return 0.0
         return float(2 * (between / total - (self.volumes[one] / total) * (self.volumes[other] / total)))
 
     def merge_fairness(self, one: int, other: int) -> dict[str, float]:
-        """Return what joining two clusters adds to N of each attribute."""
+        """Return the gain in N of each attribute of merging two clusters."""
         gains = {}
         for name, table in self.tables.items():
             joined = table.copy()
@@ -179,9 +179,9 @@ class Subject:
     def rules_after(
         self, labels: NDArray[np.intp], n_clusters: int | None
     ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
-        """Return the violations that other labels have and these do not, and the other way round.
+        """Return the violations that other labels add, and those that they remove.
 
-        What is broken before and after, if with other numbers, is neither.
+        A violation before and after, even with other numbers, is neither.
         """
         after = self._violations(labels, n_clusters)
         now, then = ({one.about for one in found} for found in (self.broken, after))
@@ -192,7 +192,7 @@ class Subject:
 
 
 def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
-    """Return what is explained of a result: its graph, what its method climbed, and the rules it was made under."""
+    """Return the subject of a result: its graph, labels, attributes, objective and rules."""
     known, parameters = graph_of(result, graph), result.parameters
     attributes = read_nodes(known).attributes(sensitive_features, known.attribute)
     weights = {}

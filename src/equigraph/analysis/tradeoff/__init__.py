@@ -1,4 +1,4 @@
-"""The trade-off curve: what a sweep of the fairness dial gives, and which of its points to take."""
+"""Trade-off curves: sweeps of the fairness dial, and selection of their points."""
 
 from equigraph.analysis.tradeoff.alignment import align_labels
 from equigraph.analysis.tradeoff.contents import TradeoffPoint

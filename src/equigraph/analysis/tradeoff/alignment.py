@@ -1,4 +1,4 @@
-"""Numbers of clusters that stay with their clusters along a curve."""
+"""Alignment of the numbers of clusters along a curve."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from equigraph.graph.groups import contingency_table
 
 
 def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Return the same clusters, numbered so that most nodes keep the number that they have in a reference.
+    """Renumber clusters so that most nodes keep the number that they have in a reference.
 
-    The numbers are those of the assignment with the largest total overlap (the Hungarian method). Clusters
-    that share no node with the number they get take what is left over.
+    The numbers are those of the assignment with the largest total overlap (the Hungarian method). Clusters without such
+    an overlap get the remaining numbers.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArra
 
 
 def best_numbers(overlap: NDArray) -> NDArray[np.intp]:
-    """Return the number that each row gets, so that the rows share as much as possible with the columns they get."""
+    """Return the column assigned to each row by the assignment with the largest total overlap."""
     from scipy.optimize import linear_sum_assignment
 
     return np.asarray(linear_sum_assignment(overlap, maximize=True)[1], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Points of a curve, and the files of a curve: what its folder holds, and the curve that is read back from it."""
+"""Points of a curve, and the files of a stored curve."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ DIVERGED = "diverged"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TradeoffPoint:
-    """Labels on a curve: those of one value of the dial, or some that nothing found dominates.
+    """Labels on a curve: those of one value of the dial, or non-dominated ones.
 
     Attributes
     ----------
     fairness : float
-        Value of the dial; for labels that were not searched for at one, the value at which a dial that is turned up
-        passes them (see `passing_weights`).
+        Value of the dial; for labels found at no value, the one at which an increasing dial passes them (see
+        `passing_weights`).
     labels : ndarray of shape (n_nodes,)
-        Cluster of each node; clusters have the number that they have at the point before.
+        Cluster of each node; the numbers of clusters are aligned with the previous point.
     sizes : ndarray of shape (n_clusters,)
         Nodes of each cluster; 0 for an empty one.
     scores : dict
@@ -48,8 +48,8 @@ class TradeoffPoint:
     n_restarts : int
         Number of restarts.
     status : str or None
-        How the fit ended that the labels are from, as in `ClusteringResult`: "converged", "max_iter", "stopped" or
-        "diverged"; None where the method has no status.
+        Status of the fit of the labels, as in `ClusteringResult`: "converged", "max_iter", "stopped" or "diverged";
+        None if the method has no status.
     """
 
     fairness: float
@@ -85,12 +85,12 @@ def scores_of(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]
 
 
 def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | None:
-    """Return the place of a point among others, None if it is none of them."""
+    """Return the index of a point among others, or None."""
     return next((i for i, one in enumerate(points) if one is point), None)
 
 
 class FrontEntries(TypedDict):
-    """Entry of curve.json for a point of the front, beside those of the point."""
+    """Entry of curve.json for a point of the front, in addition to those of the point."""
 
     point: int | None  # its place among the points of the curve, None if it is none of them
 
@@ -145,7 +145,7 @@ def contents_of(curve: Any, point: TradeoffPoint, **further: Any) -> Contents:
 
 def table_of(curve: Any) -> dict[str, NDArray]:
     """Return one row per point; see `TradeoffCurve.table`."""
-    # A point that is as good as one of the front is on it, though it is another object.
+    # A point as good as one of the front is on the front, even if it is another object.
     pairs = {_pair(point, curve.measure) for point in curve.front}
     rows = []
     for point in curve.points:
@@ -230,7 +230,7 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
 
 
 def _not_kept(counts: Any, population: Any) -> float:
-    raise ParameterError("The score of a notion of one's own is a function, which a folder does not keep.")
+    raise ParameterError("The score of a notion of one's own is a function, which is not stored in a folder.")
 
 
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:

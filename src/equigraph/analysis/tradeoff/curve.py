@@ -38,7 +38,7 @@ from equigraph.results.formats import Stored
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 
 Of = Literal["labels", "means"]
-# What is told of the run.
+# Fields of the run in the summary.
 _RUN = ("parameters", "seeds", "seconds", "stopped", "versions", "input_hash", "source")
 
 
@@ -52,14 +52,13 @@ class TradeoffCurve(Featured):
         One for each value of the dial, ascending; or, with ``spacing="reached"``, points of the front that are evenly
         spaced in the fairness reached.
     front : tuple of TradeoffPoint
-        All labels found, in all restarts, that no others found dominate in Q and the measure of the notion, in
-        ascending order of the measure.
+        The non-dominated labels of all restarts, by Q and the measure of the notion, in ascending order of the measure.
     spacing : {"dial", "reached"}
         What the points are spaced in.
     node_names : ndarray of shape (n_nodes,)
-        Names as they came in.
+        Names of the nodes, as given.
     sensitive_features : ndarray of shape (n_nodes,) or dict of columns
-        Groups as they came in; None for a node without one. A dict where there are several attributes.
+        Groups as given; None for a node without one. A dict where there are several attributes.
     method : str
         Name of the estimator.
     parameters : dict
@@ -67,7 +66,7 @@ class TradeoffCurve(Featured):
     n_clusters : int or None
         Number of clusters asked for; None where the method chooses it.
     notion : str or Notion
-        The notion of fairness. Of one's own, a curve that was read from a folder has the names but not the score.
+        The notion of fairness. A curve read from a folder has the names of a notion of one's own, but not its score.
     seeds : tuple of int
         One per restart.
     seconds : float
@@ -75,16 +74,15 @@ class TradeoffCurve(Featured):
     stopped : bool
         Whether a callback ended the sweep, so that values or restarts are missing.
     versions : dict
-        Versions of Python and of the packages that matter.
+        Versions of Python, of equigraph and of its numerical dependencies.
     input_hash : str
         SHA-256 of graph, names and groups.
     source : dict or None
-        Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
-        the options of reading. The commands fill it in.
+        Origin of the graph, as set by commands: the command, the folder it ran in, the file and the options of reading.
     attribute : str or None
         Name of the attribute that the groups come from; of several all names.
     attribute_options : AttributeOptions
-        How much each attribute counts, and which numbers went into bins.
+        Weights of the attributes, and numbers of bins.
     """
 
     points: tuple[TradeoffPoint, ...]
@@ -111,7 +109,7 @@ class TradeoffCurve(Featured):
         return get_notion(self.notion).measure
 
     def attribute_measures(self) -> dict[str, str]:
-        """Return the names of several attributes with those of their scores by the notion; nothing for a single one."""
+        """Return the names of the notion's scores for several attributes; empty for a single one."""
         if len(self.features) < 2:
             return {}
         return {name: score_name(self.measure, name) for name in self.features}
@@ -127,7 +125,7 @@ class TradeoffCurve(Featured):
         return (*self.front, *(point for point in self.points if id(point) not in on_front))
 
     def points_with(self, point: TradeoffPoint) -> tuple[TradeoffPoint, ...]:
-        """Return the points, and among them, at its place, one of the front that is none of them."""
+        """Return the points, with a point of the front inserted in order if it is not among them."""
         if index_of(point, self.points) is not None:
             return self.points
         shown = (*self.points, point)
@@ -182,14 +180,14 @@ class TradeoffCurve(Featured):
         reference: tuple[float, float] = (0.0, 0.0),
         of: Of = "labels",
     ) -> float:
-        """Return the area that points and front together cover, seen from a reference; larger is better.
+        """Return the hypervolume of the points and the front; larger is better.
 
         Parameters
         ----------
         x, y : str
             Names of two scores; by default Q and the measure of the notion.
         reference : tuple of two floats, default=(0, 0)
-            Where the area starts; it must be the same for curves that are compared.
+            Reference point; it must be the same for curves that are compared.
         of : {"labels", "means"}, default="labels"
             Scores of all labels, which are the best of the restarts, or of the points the means over the restarts.
 
@@ -210,7 +208,7 @@ class TradeoffCurve(Featured):
         Raises
         ------
         InfeasibleError
-            If none are; the message tells the highest fairness found.
+            If there are none; the message gives the highest fairness found.
 
         Examples
         --------
@@ -314,7 +312,7 @@ class TradeoffCurve(Featured):
         write_csv(path, self.labels_table(point))
 
     def summary(self) -> dict[str, Any]:
-        """Return everything but what there is for each node, ready for JSON."""
+        """Return everything but the per-node arrays, ready for JSON."""
         return {
             "method": self.method,
             "n_nodes": int(self.node_names.size),
@@ -375,13 +373,13 @@ class TradeoffCurve(Featured):
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Return the curve that `save`, or ``equigraph tradeoff``, wrote into a folder.
 
-        Nothing but numbers and texts is read: no pickle, no code. Names and groups are what they were where they
-        were whole numbers, numbers, truth values or texts; others come back as texts.
+        Only numbers and texts are read: no pickle, no code. Names and groups that are integers, floats, booleans or
+        texts keep their type; others are read as texts.
 
         Raises
         ------
         InputError
-            If it is no such folder, or a file of it is missing, damaged or changed.
+            If it is not such a folder, or a file of it is missing, damaged or changed.
 
         Examples
         --------
@@ -407,7 +405,7 @@ class TradeoffCurve(Featured):
         """Return the curve whose files were read from a folder."""
         with refusing_damage(stored.folder / CURVE):
             curve = cls(**curve_parts(stored))
-            _ = curve.attributes  # the groups are encoded, and refused, here and not at their first use
+            _ = curve.attributes  # encode the groups now, so that errors are raised here
             return curve
 
     def report(
@@ -417,7 +415,7 @@ class TradeoffCurve(Featured):
         graph: Any = None,
         select: TradeoffPoint | Literal["product", "intersection", "knee"] = "product",
     ) -> None:
-        """Write one self-contained page (HTML) that explains the curve and one of its points to people.
+        """Write one self-contained HTML page that explains the curve and one of its points.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The fits of a sweep, here or in other processes, and the points and the front that are made of their labels."""
+"""The fits of a sweep, in this or other processes, and the points and the front of their labels."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Solved = tuple[list[TradeoffPoint], Notes]
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be computed."""
+    """Parameters of a sweep."""
 
     model: GraphClusterer
     graph: Graph | BlockGraph
     notion: str | Notion
-    # None: the whole front, of which so many points are shown.
+    # None: the whole front, of which `n_points` points are shown.
     values: tuple[float, ...] | None
     bounded: bool
     seeds: tuple[int, ...]
@@ -56,7 +56,7 @@ class Sweep:
 
     @property
     def names_clusters(self) -> bool:
-        """Whether clusters have numbers that rules speak of, and keep them."""
+        """Whether clusters keep their numbers, since rules refer to them."""
         rules = getattr(self.model, "rules", None)
         return rules is not None and as_rules(rules).names_clusters
 
@@ -105,14 +105,14 @@ def run_sweep(sweep: Sweep, watch: Watched) -> tuple[list[TradeoffPoint], Notes,
         if notify(sweep.stage, len(solved), total):
             stopped = halfway or len(solved) < total
             break
-    # Tasks end in any order, which must not show in the result.
+    # Tasks end in any order; sorted, so that the result does not depend on it.
     in_order = [solved[place] for place in sorted(solved)]
     points = [point for found, _ in in_order for point in found]
     return points, [note for _, notes in in_order for note in notes], stopped
 
 
 def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
-    """Yield the places of tasks, and what each gives, as they are done."""
+    """Yield the indices of tasks with their points and warnings, as they are done."""
     if sweep.n_jobs in (None, 1):
         together = _solve_together(sweep)
         if together is not None:
@@ -123,7 +123,7 @@ def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
         return
     from joblib import Parallel, delayed, effective_n_jobs
 
-    # In portions, so that a wish to stop is heard between them.
+    # In batches, so that callbacks can stop the sweep between them.
     size = 2 * effective_n_jobs(sweep.n_jobs)
     with Parallel(n_jobs=sweep.n_jobs) as pool:
         for start in range(0, len(sweep.tasks), size):
@@ -133,7 +133,7 @@ def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
 
 
 def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: Any) -> Solved:
-    """Return what is found for one task; runs in any process."""
+    """Return the points and warnings of one task; runs in any process."""
     model = clone(sweep.model).set_params(random_state=seed)
     with _noted() as notes:
         if not model._searches_dial:
@@ -150,7 +150,7 @@ def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: An
 
 
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
-    """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
+    """Return indices of tasks with the results of `_solve`, in any order, or None if fits run one by one."""
     if not sweep.model._shares_fits or len(sweep.tasks) < 2:
         return None
     pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
@@ -186,7 +186,7 @@ def points_and_front(
 ) -> tuple[tuple[TradeoffPoint, ...], tuple[TradeoffPoint, ...]]:
     """Return one point for each value of the dial, or evenly spaced ones of the front; and the front.
 
-    Beside the points there is all of the front of every run, or the labels of every restart.
+    The front is that of the points and of the fronts of all runs, or of the labels of all restarts.
     """
     others = found
     if sweep.model._searches_dial:
@@ -207,7 +207,7 @@ def points_and_front(
 def _points(
     sweep: Sweep, found: Sequence[TradeoffPoint], others: Sequence[TradeoffPoint]
 ) -> tuple[TradeoffPoint, ...]:
-    """Return the labels that stand for each value of the dial, with means and spreads over the restarts."""
+    """Return the point of each value of the dial, with means and spreads over the restarts."""
     # A search has one pool for all values; what another restart or value found may be the best here.
     shared = others if sweep.model._searches_dial else ()
     points = []
@@ -215,7 +215,7 @@ def _points(
         fits = [one for one in found if one.fairness == value]
         if not fits:
             continue  # stopped before
-        # A fit that diverged stands for the value only where all did.
+        # A fit that diverged is used only if all did.
         sound = [one for one in (*fits, *shared) if one.status != DIVERGED] or fits
         scores = [one.scores for one in sound]
         best = typical_restart(scores, sweep.measure)
@@ -264,7 +264,7 @@ def typical_restart(scores: Sequence[Mapping[str, float]], measure: str) -> int:
 
 
 def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[TradeoffPoint, ...]:
-    """Return what no other point dominates in Q and a measure, in order of the measure; of equal ones the first."""
+    """Return the non-dominated points by Q and a measure, in order of the measure; of equal ones the first."""
     places = front_in_order(scores_of(points, "Q"), scores_of(points, measure))
     return tuple(points[place] for place in places)
 
@@ -272,9 +272,9 @@ def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[Tradeof
 def _numbered(
     sweep: Sweep, points: Sequence[TradeoffPoint], fixed: Sequence[TradeoffPoint] = ()
 ) -> tuple[TradeoffPoint, ...]:
-    """Number the clusters of each point like those of the one before, the first by size; fixed points stay as they are.
+    """Align the numbers of clusters of each point with the previous one, the first by size; fixed points stay.
 
-    Clusters whose numbers rules speak of keep them.
+    Clusters keep their numbers if rules refer to them.
     """
     most = max(int(one.labels.max()) + 1 for one in points)
     n_clusters = max(most, getattr(sweep.model, "n_clusters", None) or 0)

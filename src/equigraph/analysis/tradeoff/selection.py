@@ -1,6 +1,6 @@
-"""Which of several points are best and how much they cover, and rules that pick one of them.
+"""Pareto front and hypervolume of points, and rules that select one of them.
 
-Both measures are better when larger. A rule returns an index.
+Larger is better for both measures. A rule returns an index.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def pareto_front(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
 
 
 def front_in_order(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
-    """Return the front in ascending order of y, which is a descending one of x; of equal points the first.
+    """Return the front in ascending order of y, hence descending in x; of equal points the first.
 
     Scores that differ by less than 1e-12 are equal.
     """
@@ -48,12 +48,11 @@ def front_in_order(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
 
 
 def passing_weights(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-    r"""Return the weight f of y at which a dial that is turned up passes each point of a front.
+    r"""Return the weight f of y at which an increasing dial passes each point of a front.
 
-    Turned from 0 to 1, :math:`(1 - f) x + f y` is largest at one corner of the convex hull of the front after the
-    other; at the weight where two of them are equal it goes from one to the next. That is the weight of the second
-    corner and of all points between the two, which lie on or under the hull and are the best at no other weight. The
-    front is in ascending order of y.
+    As f grows from 0 to 1, the maximum of :math:`(1 - f) x + f y` moves from corner to corner of the convex hull of the
+    front, at the weight where both are equal. That is the weight of the second corner and of all points between the
+    two, which are optimal at no other weight. The front is in ascending order of y.
 
     >>> passing_weights([0.5, 0.42, 0.4], [0.6, 0.61, 0.8]).round(3).tolist()
     [0.0, 0.333, 0.333]
@@ -75,14 +74,14 @@ def passing_weights(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
 
 
 def evenly_spaced(y: ArrayLike, n_points: int) -> NDArray[np.intp]:
-    """Return for even levels between the ends of a front, which ascends in y, the first point that reaches each."""
+    """Return the first points of a front, ascending in y, that reach even levels between its ends."""
     y = np.asarray(y, dtype=np.float64)
     levels = np.linspace(y[0], y[-1], n_points) - 1e-12
     return np.unique(np.searchsorted(y, levels))
 
 
 def hypervolume(x: ArrayLike, y: ArrayLike, reference: tuple[float, float] = (0.0, 0.0)) -> float:
-    """Return the area between a reference and the front of the points: what is dominated by at least one.
+    """Return the area between a reference and the front of the points, which is dominated by at least one.
 
     Points that are not better than the reference by both measures, and points with a NaN, add nothing.
     """
@@ -98,7 +97,7 @@ def hypervolume(x: ArrayLike, y: ArrayLike, reference: tuple[float, float] = (0.
 
 
 def min_max(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale to [0, 1]; values that are all equal become 1, since all of them are the best there is."""
+    """Scale to [0, 1]; values that are all equal become 1, since each is the best."""
     low, high = values.min(), values.max()
     if round(float(high - low), _DIGITS) == 0:
         return np.ones_like(values)

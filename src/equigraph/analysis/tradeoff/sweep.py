@@ -1,4 +1,4 @@
-"""The sweep: one label vector for every value of the dial and every restart, made into a curve."""
+"""Sweep of the fairness dial: labels for every value and restart, as a curve."""
 
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve | TradeoffCurves:
-    """Find out what fairness costs: labels from the most cohesive to the fairest.
+    """Compute the trade-off curve: labels from the most cohesive to the fairest.
 
-    A weighted sum reaches only the convex hull of what can be had: over most of its range the dial gives the same
-    labels, and then it jumps. `FairPartition` therefore also searches between, and ``curve.front`` holds all labels
-    found, at whatever value and in whatever restart, that no others dominate. ``curve.at_least(0.9)`` takes the most
+    A weighted sum reaches only the convex hull of the attainable scores: over most of its range the dial gives the same
+    labels, and then they jump. `FairPartition` therefore also searches between, and ``curve.front`` holds all
+    non-dominated labels found, at any value and in any restart. ``curve.at_least(0.9)`` takes the most
     cohesive of them with a fairness of at least .9.
 
     Parameters
@@ -128,7 +128,7 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
         Number of points where no values are given, and at most that many where some would be the same: 11 by
         default, 21 even values of the dial.
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, optional
-        Which fairness is wanted. It is set in the estimator where that has a notion, and says by which score
+        Notion of fairness. It is set in the estimator if that has a notion, and says by which score
         (NB, B, mouflon or evenness) points are picked. By default that of the estimator, or "normalized".
     estimator : GraphClusterer, optional
         Any method with a ``fairness`` parameter; by default `FairPartition`. It is not changed.
@@ -141,15 +141,15 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
     rules : Rules or dict, optional
         Hard rules that all labels keep, set in the estimator, which must take rules (`FairPartition`).
     on_conflict : {"error", "relax"}, optional
-        What is done about rules that contradict each other, set in the estimator.
+        How to handle rules that contradict each other, set in the estimator.
     size_bounds : "auto", None or tuple, default="auto"
         Bounds on the sizes of clusters, or None for none, set in the estimator; "auto" leaves it as it is.
     n_jobs : int, optional
         Number of processes; by default 1, and -1 for all cores. It does not change the result.
     callbacks : callable or list of callables, optional
-        Told after every fit, the stage being "trade-off" (and the number of clusters); one that returns True
-        ends the sweep with the points done so far. A method that computes all values together also
-        tells about its own progress, unless it runs in another process.
+        Called after every fit, with the stage "trade-off" (and the number of clusters); one that returns True ends the
+        sweep with the points done so far. A method that computes all values together also reports its own progress,
+        unless it runs in another process.
 
     Returns
     -------
@@ -163,13 +163,11 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
     GraphError, GroupsError
         If the graph or the groups are not usable, or there are no groups.
 
-    Notes
-    -----
-    Which labels stand for a value of a dial in [0, 1]: those with the largest :math:`(1 - f) Q + f N` of all restarts,
-    N being the measure of the notion (at 1: those with the largest Q whose N is within .01 of the largest). Labels of a
-    method that searches its whole dial at once may have been found at another value, so they are at least as good as
-    those of a single fit with the same seed. For a dial without an upper end, which has no such meaning, those
-    whose Q and N are closest to their means.
+    Notes ----- The labels of a value of a dial in [0, 1] are those with the largest :math:`(1 - f) Q + f N` of all
+    restarts, N being the measure of the notion (at 1: those with the largest Q whose N is within .01 of the largest).
+    Labels of a method that searches its whole dial at once may have been found at another value, so they are at least
+    as good as those of a single fit with the same seed. For a dial without an upper end, which has no such meaning,
+    they are those whose Q and N are closest to the means.
 
     Clusters keep their number from point to point, and along the front: those of the first are numbered by size, those
     of each further one by their overlap with the one before.
@@ -268,7 +266,7 @@ def _configured(
 def _dial_values(
     model: GraphClusterer, fairness: Iterable[float] | None, n_points: int | None
 ) -> tuple[tuple[float, ...] | None, bool]:
-    """Return the checked values of the dial, None for the whole front, and whether it is one in [0, 1]."""
+    """Return the checked values of the dial, None for the whole front, and whether it is in [0, 1]."""
     name, dial = type(model).__name__, model._parameters["fairness"]
     bounded = isinstance(dial, Real) and (dial.low, dial.high) == (0, 1)
     if fairness is None:
