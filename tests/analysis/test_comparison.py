@@ -1,4 +1,4 @@
-"""A comparison of methods: means and spreads, tuned dials, estimators of one's own, and tables to take along."""
+"""A comparison of methods: means and spreads, tuned dials, custom estimators, and exported tables."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClust
 
 
 class Deal(ClusterMixin, BaseEstimator):
-    """Deals nodes out in turn; knows nothing of equigraph."""
+    """Assigns nodes to clusters in turn; not an estimator of equigraph."""
 
     def __init__(self, n_clusters=2):
         self.n_clusters = n_clusters
@@ -68,7 +68,7 @@ class Broken(eg.NMTF):
         raise RuntimeError("the cable\n is out")
 
 
-def test_a_failure_is_a_row_and_the_others_go_on(room):
+def test_failed_method_has_a_row_with_its_error(room):
     found = compare(room, methods=[Broken(), "random"], n_clusters=3, n_seeds=2)
     broken, random = found.rows
     assert broken == ComparisonRow("Broken", error="the cable is out")
@@ -91,7 +91,7 @@ def test_warnings_become_notes_of_the_row(room):
     assert " diverged " in Comparison((row,), (ComparedGraph("", 30, 73, 3),), (0, 1, 2)).markdown()
 
 
-def test_fairness_goes_to_the_methods_that_have_a_dial(room):
+def test_fairness_is_set_in_methods_with_a_dial(room):
     expected = eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
     for fairness in (20, {"ifair-nmtf": 20}):
         rows = compare(room, methods=["nmtf", "ifair-nmtf"], n_clusters=3, n_seeds=1, fairness=fairness).rows
@@ -99,7 +99,7 @@ def test_fairness_goes_to_the_methods_that_have_a_dial(room):
         assert rows[1].NB > rows[0].NB
 
 
-def test_a_row_says_that_fairness_changed_nothing():
+def test_note_that_fairness_changed_nothing():
     # Two cliques with as many of each group: the best clusters are fair as they are.
     adjacency = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
     adjacency[0, 6] = adjacency[6, 0] = 1
@@ -117,7 +117,7 @@ def test_a_row_says_that_fairness_changed_nothing():
 
 
 @pytest.mark.filterwarnings("ignore:IFairNMTF did not converge")
-def test_tuned_dials_are_the_best_of_those_tried(room):
+def test_tuned_dials_maximise_q_times_nb(room):
     options = {"methods": "ifair-nmtf", "n_clusters": 3, "n_seeds": 1}
     (tuned,) = compare(room, **options, tune=True).rows
     assert tuned.fairness in (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -130,7 +130,7 @@ def test_tuned_dials_are_the_best_of_those_tried(room):
         compare(room.adjacency, methods=["sc"], n_clusters=3, tune=True)
 
 
-def test_callbacks_are_told_and_can_stop(room):
+def test_callbacks_are_called_and_can_stop(room):
     told = []
     options = {"methods": ["random", "nmtf"], "n_clusters": 3, "n_seeds": 2}
     compare(room, **options, callbacks=told.append)
@@ -281,6 +281,6 @@ def test_wrong_graphs_methods_and_metrics(room, wrong, part):
         ("latex", {"columns": ["MiB"]}, "no column 'MiB'"),
     ],
 )
-def test_wrong_questions(several, name, arguments, part):
+def test_invalid_arguments_raise(several, name, arguments, part):
     with pytest.raises(ParameterError, match=part):
         getattr(several, name)(**arguments)

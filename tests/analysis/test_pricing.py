@@ -1,4 +1,4 @@
-"""What rules cost, against all divisions of small graphs."""
+"""Prices of rules against all clusterings of small graphs."""
 
 import json
 from dataclasses import replace
@@ -52,8 +52,8 @@ def room():
     return eg.Graph(found.adjacency, found.node_names, groups)
 
 
-def test_a_poor_result_is_not_charged_to_its_rules(room):
-    """Labels found without a rule that keep all rules are clusters with all rules, too."""
+def test_prices_are_relative_to_the_best_clusters_found(room):
+    """Labels found without a rule count as clusters with all rules if they keep all."""
     rules = Rules(sizes=(9, 11), apart=[("Anton", "Fatima")])
     result = eg.cluster(room, n_clusters=3, rules=rules, effort=0.05, random_state=0)
     poor = eg.refine_labels(room, np.arange(30) % 3, rules=rules, stay=1.0, random_state=0)

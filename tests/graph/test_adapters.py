@@ -1,4 +1,4 @@
-"""Communities of networkx, igraph, networkit and cdlib are labels wherever labels are taken."""
+"""Communities of networkx, igraph, networkit and cdlib are accepted as labels."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_names_of_igraph_and_holes_of_networkit():
     ],
     ids=["overlap", "not all", "cover", "networkit graph", "igraph graph"],
 )
-def test_what_is_no_partition_is_refused(given, message):
+def test_invalid_partitions_raise(given, message):
     with pytest.raises(ParameterError, match=message):
         eg.metrics.modularity_score(CLUB, given())
 

@@ -145,7 +145,7 @@ def test_names_and_order_of_graph_objects():
     assert converted.adjacency.toarray().tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
 
 
-def test_mixed_networkx_nodes_stay_what_they_are():
+def test_mixed_networkx_nodes_keep_their_types():
     graph = as_graph(nx.Graph([(1, "a"), ("a", (2, 3))]))
     assert graph.node_names.tolist() == [1, "a", (2, 3)]
     with pytest.raises(GraphError, match="'1' occurs twice"):
@@ -187,7 +187,7 @@ def test_undirected_objects_have_nothing_to_symmetrize():
     assert told.fingerprint() == plain.fingerprint()
 
 
-def test_pyg_corners():
+def test_pyg_edge_cases():
     features = pyg(
         edge_index=tensor([[0, 1], [1, 0]]), edge_attr=tensor(np.ones((2, 3))), x=tensor(np.ones((4, 1)))
     )
@@ -332,7 +332,7 @@ class TestGraph:
         with pytest.raises(GroupsError, match="1 groups for 2 nodes"):
             Graph(adjacency, sensitive_features=np.array([1]))
 
-    def test_fingerprint_sees_every_part(self):
+    def test_fingerprint_depends_on_every_part(self):
         adjacency = sparse.csr_array(dense())
         groups = np.array(list("aabbb"))
         base = Graph(adjacency, sensitive_features=groups)

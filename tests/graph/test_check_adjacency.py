@@ -1,4 +1,4 @@
-"""check_adjacency: what it accepts, what it returns, and every sentence it says when it refuses."""
+"""check_adjacency: what it accepts, what it returns, and every error message."""
 
 import re
 
@@ -39,7 +39,7 @@ def test_other_types_become_double(dtype):
     assert check_adjacency(np.asarray(PATH, dtype=dtype)).dtype == np.float64
 
 
-def test_float32_stays_and_dtype_is_obeyed():
+def test_float32_is_kept_and_dtype_is_used():
     single = np.asarray(PATH, dtype=np.float32)
     assert check_adjacency(single).dtype == np.float32
     assert check_adjacency(sparse.csc_array(single)).dtype == np.float32
@@ -188,7 +188,7 @@ def test_the_tolerance_is_a_share_of_the_larger_weight(tolerance):
             assert validate.is_symmetric(matrix, tolerance) == expected
 
 
-def test_loops_of_one_weight_at_every_node_are_dropped_without_a_word():
+def test_equal_loops_at_every_node_are_dropped_without_a_warning():
     assert check_adjacency([[3, 1], [1, 3]]).toarray().tolist() == [[0, 1], [1, 0]]
     with pytest.warns(SelfLoopWarning, match=r"^1 self-loop was dropped: clustering needs none\.$"):
         check_adjacency([[0, 1], [1, 3]])
@@ -196,7 +196,7 @@ def test_loops_of_one_weight_at_every_node_are_dropped_without_a_word():
         check_adjacency([[3]])
 
 
-def test_stored_zeros_go_and_what_is_left_takes_no_more_room():
+def test_stored_zeros_are_dropped_from_the_arrays():
     matrix = sparse.csr_array(([0.0, 2.0, 2.0, 0.0], [1, 2, 0, 1], [0, 2, 2, 4]), shape=(3, 3))
     found = check_adjacency(matrix)
     assert (found.indices.tolist(), found.indptr.tolist()) == ([2, 0], [0, 1, 1, 2])

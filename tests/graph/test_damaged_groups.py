@@ -1,4 +1,4 @@
-"""Groups that were given to the wrong nodes in silence, and names and files that took gigabytes."""
+"""Damaged groups raise errors instead of going to other nodes; long names and files need little memory."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ from tests.reference.written import put
 SQUARE = "0,1,0,1\n1,0,1,0\n0,1,0,1\n1,0,1,0\n"
 
 
-def test_an_empty_line_shifted_all_groups_below_it(tmp_path):
+def test_empty_line_is_a_node_without_a_group(tmp_path):
     graph = put(tmp_path, "a.csv", SQUARE)
     groups = put(tmp_path, "g.csv", "gender\ngirl\n\nboy\ngirl\n")
     refused(GroupsError, "missing for 1 of 4 nodes, first 1", graph, groups=groups)
@@ -44,7 +44,7 @@ def test_an_empty_last_line_may_be_the_last_node(tmp_path):
     assert told.sensitive_features.tolist() == ["girl", "boy", "girl", "missing"]
 
 
-def test_one_odd_line_made_every_node_its_own_group(tmp_path):
+def test_line_with_another_number_of_fields_raises(tmp_path):
     graph = put(tmp_path, "a.csv", SQUARE)
     groups = put(tmp_path, "g.txt", "0 girl\n1 boy x\n2 girl\n3 boy\n")
     with pytest.raises(GroupsError, match=r"g.txt, line 2: expected 2 fields as before, got 3 \(separated"):
@@ -53,7 +53,7 @@ def test_one_odd_line_made_every_node_its_own_group(tmp_path):
     assert read_graph(graph, groups=blanks).sensitive_features.tolist() == ["Latino", "Puerto Rican"] * 2
 
 
-def test_a_nul_at_the_end_of_a_name_made_two_nodes_one(tmp_path):
+def test_nul_at_the_end_of_a_name(tmp_path):
     graph = put(tmp_path, "a.csv", "x,y\ny,z\n")
     groups = put(tmp_path, "g.csv", "x,a\ny,b\nz,a\nz\0,b\n")
     found = read_graph(graph, groups=groups, unknown="add", header=False)
@@ -63,7 +63,7 @@ def test_a_nul_at_the_end_of_a_name_made_two_nodes_one(tmp_path):
     assert keyed.sensitive_features.tolist() == ["a", "a\0", "a"]
 
 
-def test_of_two_columns_of_groups_with_one_name_the_first_won(tmp_path):
+def test_two_columns_of_groups_with_one_name_raise(tmp_path):
     graph = put(tmp_path, "a.csv", "x,y\ny,z\n")
     groups = put(tmp_path, "g.csv", "node,team,team\nx,1,2\ny,1,2\nz,2,2\n")
     refused(GroupsError, "2 columns called 'team'", graph, groups=groups, attribute="team", header=False)
@@ -90,7 +90,7 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
-def test_small_files_took_gigabytes(tmp_path):
+def test_small_files_do_not_exhaust_the_memory(tmp_path):
     """Each took between 2.4 and 10.6 GB; the bound is 1 GiB."""
     long = "".join(f"n{k},n{k + 1}\n" for k in range(3000)) + "n0," + "x" * 100_000 + "\n"
     zeros = io.BytesIO()
@@ -121,7 +121,7 @@ def _packed_mat(n_bytes):
     return b"made by hand".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(inner)) + inner
 
 
-def test_long_names_are_kept_without_paying_for_the_longest(tmp_path):
+def test_long_names_do_not_widen_all_names(tmp_path):
     long = "x" * 5000
     rows = "".join(f"n{k},n{k + 1}\n" for k in range(200))
     graph = read_graph(put(tmp_path, "a.csv", f"{rows}n0,{long}\n"), header=False)
@@ -141,7 +141,7 @@ def test_long_names_are_kept_without_paying_for_the_longest(tmp_path):
     assert "y" * 9000 in more.node_names.tolist()
 
 
-def test_rows_that_a_packed_table_repeats(tmp_path):
+def test_number_of_rows_of_a_compressed_table_is_bounded(tmp_path):
     """A column of one value takes a few bytes, whatever the number of its rows."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = 5_000_000
@@ -170,7 +170,7 @@ def test_a_long_text_in_every_row_is_held_once(tmp_path):
 
 
 @pytest.mark.parametrize("encoded", [True, False])
-def test_an_encoding_may_hold_texts_and_gaps_that_no_row_shows(encoded):
+def test_dictionary_with_unused_texts_and_nulls(encoded):
     pa = pytest.importorskip("pyarrow")
     words = pa.array(["unused", "a", "b", "c"])
     source = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), words)
@@ -181,7 +181,7 @@ def test_an_encoding_may_hold_texts_and_gaps_that_no_row_shows(encoded):
     refused(GraphError, "the source is missing", pa.table({"source": gap, "target": target}))
 
 
-def test_a_column_of_gaps_without_any_category_was_an_index_error():
+def test_categorical_column_of_missing_values():
     pa = pytest.importorskip("pyarrow")
     gaps = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
     refused(GraphError, "the target is missing", pa.table({"source": ["a", "b"], "target": gaps}))

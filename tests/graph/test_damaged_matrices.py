@@ -1,4 +1,4 @@
-"""Sparse arrays that contradict themselves; each of these once ended the process, or gave another graph."""
+"""Inconsistent sparse arrays raise errors instead of crashing or giving another graph."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 def compressed(kind, data, indices, indptr, n=3):
-    """Return a matrix on arrays that scipy would not take."""
+    """Return a matrix on arrays that scipy would reject."""
     matrix = kind((n, n))
     matrix.data, matrix.indices, matrix.indptr = np.array(data, float), np.array(indices), np.array(indptr)
     return matrix
@@ -31,13 +31,13 @@ def compressed(kind, data, indices, indptr, n=3):
         ([1, 0, 1], [0, 10**8, 10**8, 0], "pointer 3"),  # which scipy's own check passes
     ],
 )
-def test_pointers_and_indices_that_lead_outside_ended_the_process(kind, indices, indptr, message):
+def test_pointers_and_indices_out_of_range_raise(kind, indices, indptr, message):
     with pytest.raises(GraphError, match=message):
         as_graph(compressed(kind, [1, 1, 1], indices, indptr))
 
 
 def changed(name, shape, **parts):
-    """Return an empty matrix with other parts than scipy would give it."""
+    """Return an empty matrix with some of its arrays replaced."""
     matrix = getattr(sparse, f"{name}_array")(shape)
     for part, value in parts.items():
         setattr(matrix, part, np.asarray(value) if part != "coords" else value)
@@ -74,14 +74,14 @@ ONE, TWO, WHOLE, FLOAT = np.ones(1), np.ones(2), np.array([0, 1]), np.array([0.0
         (changed("dia", (2, 2), offsets=[0.0], data=np.ones((1, 2))), "offsets"),
     ],
 )
-def test_arrays_that_contradict_each_other(matrix, words):
+def test_inconsistent_arrays_raise(matrix, words):
     with pytest.raises(GraphError, match=rf"^The adjacency matrix (is damaged: |of shape ).*{words}"):
         to_csr(matrix)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("shape", [(2, 5), (5, 2)])
-def test_rectangles_that_are_whole_pass_and_others_are_told_by_their_name(name, shape):
+def test_rectangular_matrices_are_checked_by_name(name, shape):
     matrix = sparse.csr_array(np.eye(*shape)[::-1]).asformat(name)
     check_sparse(matrix, "The membership")
     if name in ("csr", "csc", "bsr"):
@@ -96,7 +96,7 @@ def test_rectangles_that_are_whole_pass_and_others_are_told_by_their_name(name, 
         check_sparse(matrix, "The membership")
 
 
-def test_what_is_not_sparse_passes():
+def test_objects_that_are_not_sparse_pass():
     for other in (None, [[1]], np.ones((2, 2)), sparse.coo_array(np.ones(3))):
         check_sparse(other, "It")
 
@@ -124,21 +124,21 @@ def test_the_conversion_matches_scipy(seed, name):
     assert found.indices.dtype == np.int32
 
 
-def test_room_behind_the_entries_is_not_part_of_the_matrix():
+def test_unused_space_after_the_entries_is_ignored():
     matrix = compressed(sparse.csr_array, [1, 1, 99], [1, 0, 77], [0, 1, 2, 2])
     assert as_graph(matrix).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(("dtype", "total"), [(np.uint8, 300), (np.int8, 200), (bool, 2)])
-def test_repeated_entries_overflowed_in_their_own_type(dtype, total):
-    """200 + 100 was 44."""
+def test_repeated_entries_do_not_overflow_in_their_own_type(dtype, total):
+    """As uint8, 200 + 100 is 44."""
     values = np.array([200, 100] * 2 if dtype is np.uint8 else [100, 100] * 2)
     values = np.ones(4, bool) if dtype is bool else values.astype(dtype)
     matrix = sparse.coo_array((values, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
     assert as_graph(matrix).adjacency.toarray().tolist() == [[0, total], [total, 0]]
 
 
-def test_two_large_weights_made_an_infinite_mean():
+def test_mean_of_two_large_weights_is_finite():
     large = np.array([[0, 1.5e308], [1.5e308, 0]])
     assert as_graph(large, symmetrize="mean").adjacency.data.tolist() == [1.5e308, 1.5e308]
     with pytest.raises(GraphError, match=r"infinity, first at \(0, 1\)"):
@@ -154,14 +154,14 @@ def test_two_large_weights_made_an_infinite_mean():
     assert as_graph(small, duplicates="mean").adjacency[0, 2] > 0
 
 
-def test_a_masked_array_lost_its_mask():
+def test_masked_arrays_raise():
     dense = np.ma.masked_equal(np.array([[0, 1], [1, 0]]), 1)
     with pytest.raises(GraphError, match="masks 2 of its entries"):
         as_graph(dense)
     assert as_graph(np.ma.asarray(np.array([[0, 1], [1, 0]]))).n_edges == 1
 
 
-def test_float32_dropped_edges_of_small_weight():
+def test_weights_that_underflow_in_float32_raise():
     assert as_weights(np.array([3, 0]), np.dtype("f4")).tolist() == [3, 0]
     assert as_weights(values := np.array([1e-300]), np.dtype("f8")) is values
     tiny = np.array([[0, 1e-300], [1e-300, 0]])
@@ -176,7 +176,7 @@ def test_float32_dropped_edges_of_small_weight():
 
 
 @pytest.mark.parametrize("weight", [10**400, -(10**400)])
-def test_a_number_of_four_hundred_digits_was_an_overflow_error(weight):
+def test_number_of_four_hundred_digits_raises(weight):
     nx, pd = pytest.importorskip("networkx"), pytest.importorskip("pandas")
     graph = nx.Graph()
     graph.add_edge("a", "b", weight=weight)
@@ -187,7 +187,7 @@ def test_a_number_of_four_hundred_digits_was_an_overflow_error(weight):
             as_graph(source)
 
 
-def test_a_name_of_five_thousand_digits_was_a_bare_value_error():
+def test_name_of_five_thousand_digits_raises():
     nx = pytest.importorskip("networkx")
     with pytest.raises(GraphError, match="name or group of type int has no text"):
         as_graph(nx.Graph([(10**5000, 1)]))

@@ -1,4 +1,4 @@
-"""The fast reader of text files: it reads what the csv module reads, or leaves the file to it."""
+"""The fast reader of text files agrees with the csv module, or leaves the file to it."""
 
 import gzip
 import warnings
@@ -69,7 +69,7 @@ DELIMITERS = st.sampled_from([",", "\t", ";", " "])
     st.booleans(),
 )
 @example([(["x", "y"], "\r"), (["a", "b"], "\n"), (["c", "d"], "\n")], ",", True, None, "", False)
-def test_both_readers_end_alike(tmp_path, monkeypatch, listed, delimiter, header, weight, top, zipped):
+def test_both_readers_agree(tmp_path, monkeypatch, listed, delimiter, header, weight, top, zipped):
     text = top + "".join(delimiter.join(fields) + end for fields, end in listed)
     path = save(tmp_path, text, zipped)
     for given_delimiter in (None, delimiter):
@@ -98,9 +98,7 @@ def test_both_readers_end_alike(tmp_path, monkeypatch, listed, delimiter, header
 @example([(["a", "b", '""', ""], "\n")], " ", 3, False)
 @example([(["a", "b", "x\u3000y", ""], "\n")], " ", 3, False)
 @example([(["a", "b", "x\ty", ""], "\n")], " ", 3, False)
-def test_both_readers_end_alike_beyond_the_first_lines(
-    tmp_path, monkeypatch, listed, delimiter, width, weighted
-):
+def test_both_readers_agree_beyond_the_first_lines(tmp_path, monkeypatch, listed, delimiter, width, weighted):
     # The first lines are looked at before any reader starts, so what is odd must come later.
     usual = delimiter.join(["a", "c", "2", "1"][:width]) + "\n"
     text = 60 * usual + "".join(delimiter.join(fields[:width]) + end for fields, end in listed) + usual
@@ -156,7 +154,7 @@ def test_columns_that_are_not_read_are_still_text(tmp_path, monkeypatch, bad):
         (b"a," + b"b" * 131_073 + b"\n", False),
     ],
 )
-def test_what_is_not_plain_is_left_to_the_csv_module(block, plain):
+def test_blocks_that_only_the_csv_module_reads(block, plain):
     assert delimited._is_plain(block, ",") is plain
 
 

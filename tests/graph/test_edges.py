@@ -68,7 +68,7 @@ def test_graphs_match_a_dictionary(listed, duplicates, directed, weighted):
     np.testing.assert_allclose(adjacency.toarray(), dense, rtol=1e-15)
 
 
-def test_the_first_conflict_is_told_with_both_rows():
+def test_the_first_conflict_names_both_rows():
     listed = [(3, 4, 1.0), (0, 2, 2.0), (4, 3, 5.0), (2, 0, 2.0), (2, 0, 7.0)]
     sentence = r"^row 4: the pair \('n0', 'n2'\) has the weight 7 here and 2 in row 1; say how"
     with pytest.raises(GraphError, match=sentence):

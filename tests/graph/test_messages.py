@@ -1,4 +1,4 @@
-"""Damaged files give one short sentence that a terminal may show, and nothing is misread."""
+"""Errors of damaged files are short and without control characters, and no number is misread."""
 
 import pickle
 import re
@@ -61,7 +61,7 @@ def test_cells_of_parquet_that_hold_others_are_no_names(tmp_path, cell):
 
 
 @pytest.mark.parametrize("text", ["1d5", "1_0", "١٢", "0x10", "1,5", "½"])
-def test_numbers_that_are_none(tmp_path, text):
+def test_texts_that_are_no_numbers(tmp_path, text):
     path = tmp_path / "e.csv"
     path.write_text(f'source,target,weight\na,b,"{text}"\nb,c,1\n', encoding="utf-8")
     with pytest.raises(GraphError, match="line 2: the weight is"):
@@ -72,7 +72,7 @@ def test_numbers_that_are_none(tmp_path, text):
 
 
 @pytest.mark.parametrize(("text", "value"), [("+1", 1.0), ("5e-324", 5e-324), (".5", 0.5), ("1e+05", 1e5)])
-def test_numbers_that_are_some(tmp_path, text, value):
+def test_texts_that_are_numbers(tmp_path, text, value):
     path = tmp_path / "e.csv"
     path.write_text(f"source,target,weight\na,b,{text}\nb,c,1\n")
     assert read_graph(path).adjacency[0, 1] == value

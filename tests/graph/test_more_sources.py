@@ -37,7 +37,7 @@ def test_ends_are_columns_by_name_or_number(tmp_path, ends):
         assert read_graph(calls, weight="hours", **ends).adjacency.toarray().tolist() == WANTED
 
 
-def test_ends_that_are_none(tmp_path):
+def test_invalid_ends_raise(tmp_path):
     with pytest.raises(GraphError, match=r"source='call' is not a column.*did you mean 'calle[re]"):
         read_graph(CALLS, source="call", target="callee", weight=False)
     refused(GraphError, "both the column 'caller'", CALLS, source="caller", target=1, weight=False)
@@ -88,7 +88,7 @@ def test_folders_that_are_no_graph(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".edgelist", ".txt", ".txt.gz"])
-def test_what_networkx_writes(tmp_path, suffix):
+def test_edge_lists_written_by_networkx(tmp_path, suffix):
     path = tmp_path / f"club{suffix}"
     club = nx.karate_club_graph()
     nx.write_edgelist(club, path)
@@ -107,7 +107,7 @@ def test_what_networkx_writes(tmp_path, suffix):
     [("a b {}\nb c {'weight': x}\n", "line 2.*no dict"), ("a b {'weight': 1}\nb c 3\n", "line 2: expected two nodes"),
      ("a b {'weight': -1}\n", "line 1: the weight is -1")],
 )  # fmt: skip
-def test_lines_that_networkx_does_not_write(tmp_path, text, message):
+def test_lines_that_networkx_does_not_write_raise(tmp_path, text, message):
     path = tmp_path / "edges.edgelist"
     path.write_text(text)
     refused(GraphError, message, path)

@@ -1,4 +1,4 @@
-"""A graph without names is positional: what comes beside it is taken in its order, whatever its index."""
+"""Groups and labels of a graph without names are in node order, whatever their index."""
 
 import numpy as np
 import pytest
@@ -59,12 +59,12 @@ def test_the_index_names_nodes_where_the_graph_has_names():
         (pd.DataFrame({"id": [1, 0], "team": list("xy")}), "2 rows for 3 nodes"),
     ],
 )
-def test_what_may_be_in_another_order_is_refused(groups, message):
+def test_rows_that_may_be_in_another_order_raise(groups, message):
     with pytest.raises(GroupsError, match=message):
         read_graph(PATH, groups, "team" if isinstance(groups, pd.DataFrame) else None, missing="ignore")
 
 
-def test_positions_in_a_column_are_matched_where_that_is_said(tmp_path):
+def test_positions_in_node_column_are_matched(tmp_path):
     table = pd.DataFrame({"id": [2, 1, 0], "team": list("xyz")})
     path = tmp_path / "teams.csv"
     table.to_csv(path, index=False)

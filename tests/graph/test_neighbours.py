@@ -55,14 +55,14 @@ def test_equal_points_have_the_similarity_one():
         (eg.Graph([[0, 1], [1, 0]]), 1, GraphError, "expects points"),
     ],
 )
-def test_points_that_are_none(points, k, error, message):
+def test_invalid_points_raise(points, k, error, message):
     with pytest.raises(error, match=message):
         knn_graph(points, k)
 
 
 @pytest.mark.parametrize("symmetrize", ["max", "mean", "sum", "min"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_distances_of_scikit_learn_are_told(symmetrize, metric):
+def test_distances_of_scikit_learn_warn(symmetrize, metric):
     matrix = kneighbors_graph(POINTS, 8, mode="distance", metric=metric)
     transformed = KNeighborsTransformer(n_neighbors=8, mode="distance", metric=metric).fit_transform(POINTS)
     for one in (matrix, sparse.csr_array(matrix), transformed):
@@ -70,7 +70,7 @@ def test_distances_of_scikit_learn_are_told(symmetrize, metric):
             as_graph(one, symmetrize=symmetrize)
 
 
-def test_distances_are_told_by_their_triangles():
+def test_distances_are_detected_by_their_triangles():
     matrix = kneighbors_graph(POINTS, 8, mode="distance")
     large = pairwise_distances(POINTS) * (1.7e308 / pairwise_distances(POINTS).max())
     for one in (matrix.maximum(matrix.T), large, pairwise_distances(load_iris().data)):
@@ -93,7 +93,7 @@ def similarities():
 
 
 @pytest.mark.parametrize("matrix", list(similarities()))
-def test_similarities_are_not(matrix):
+def test_similarities_do_not_warn(matrix):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DistanceWarning)
         warnings.simplefilter("ignore", eg.exceptions.SelfLoopWarning)

@@ -1,4 +1,4 @@
-"""read_graph: every file format, what is detected in text files, and the line of every fault."""
+"""read_graph: every file format, what is detected in text files, and the line of every error."""
 
 import gzip
 import re
@@ -88,7 +88,7 @@ def test_names_of_weights(tmp_path, name):
     assert read_graph(path).adjacency[0, 1] == 5
 
 
-def test_a_column_that_may_be_a_weight_must_be_told(tmp_path):
+def test_column_that_may_be_a_weight_raises(tmp_path):
     path = write(tmp_path / "friends.csv", "source,target,since\na,b,2019\nb,c,2020\n")
     sentence = (
         "friends.csv: the column 'since' may be a weight: say weight='since', or weight=False to ignore it."
@@ -103,7 +103,7 @@ def test_a_column_that_may_be_a_weight_must_be_told(tmp_path):
 
 
 @pytest.mark.usefixtures("text_reader")
-def test_the_separator_that_excel_tells(tmp_path):
+def test_separator_declared_by_excel(tmp_path):
     named = write(tmp_path / "a.csv", "sep=;\r\nsource;target;weight\r\nLee, Ann;bob;2\r\n", "utf-8-sig")
     bare = write(tmp_path / "b.csv", "sep=|\nLee, Ann|bob|2\n")
     for graph in (read_graph(named), read_graph(bare), read_graph(bare, delimiter="|")):
@@ -138,7 +138,7 @@ def test_columns_by_name_and_number(tmp_path):
     assert read_graph(write(tmp_path / "c.csv", "a,b,x\nb,c,y\n"), weight=False).n_edges == 2
 
 
-def test_delimiter_is_obeyed(tmp_path):
+def test_delimiter_is_used(tmp_path):
     path = write(tmp_path / "a.csv", "a b|c\nc|d\n")
     assert read_graph(path, delimiter="|").node_names.tolist() == ["a b", "c", "d"]
     refused(ParameterError, "expected one character", path, delimiter="||")
@@ -173,11 +173,11 @@ def test_delimiter_is_obeyed(tmp_path):
     ],
 )
 @pytest.mark.usefixtures("text_reader")
-def test_faults_name_their_line(tmp_path, text, sentence):
+def test_errors_name_their_line(tmp_path, text, sentence):
     refused(GraphError, re.escape(sentence), write(tmp_path / "edges.csv", text))
 
 
-def test_files_that_are_not_there_or_not_known(tmp_path):
+def test_missing_and_unknown_files_raise(tmp_path):
     refused(GraphError, "does not exist", tmp_path / "nothing.csv")
     with pytest.raises(GraphError, match=re.escape("edges.xyz has an unknown suffix: expected one of .csv")):
         read_graph(write(tmp_path / "edges.xyz", "a,b\n"))

@@ -1,4 +1,4 @@
-"""read_graph: groups from every place they can be, and the rules for missing and unknown nodes."""
+"""read_graph: groups from every source, and the options for missing and unknown nodes."""
 
 import re
 import warnings
@@ -241,13 +241,13 @@ class TestMissingAndUnknown:
         assert numbers.sensitive_features.tolist() == [1, None, 2]
         assert numbers.groups.names.dtype.kind == "i"
 
-    def test_what_was_said_about_missing_groups_stays_said(self):
+    def test_missing_option_of_a_graph_is_kept(self):
         graph = read_graph(FRIENDS, self.some, missing="ignore")
         for options in ({}, {"weight": False}, {"attribute": "gender"}):
             assert read_graph(graph, **options).groups.n_ungrouped == 3
         refused(GroupsError, "missing='ignore'", graph, graph.sensitive_features)
 
-    def test_a_graph_made_by_hand_has_to_say_it_too(self):
+    def test_missing_option_of_a_graph_built_from_arrays(self):
         silent = Graph(as_graph(MATRIX).adjacency, sensitive_features=["x", None, "y"])
         with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing .* missing='ignore' or 'drop'"):
             silent.groups  # noqa: B018
@@ -258,7 +258,7 @@ class TestMissingAndUnknown:
         assert told.fingerprint() != named.fingerprint()
 
     @pytest.mark.parametrize("missing", ["ignore", "drop"])
-    def test_somebody_must_have_a_group(self, missing):
+    def test_at_least_one_node_must_have_a_group(self, missing):
         with pytest.raises(GroupsError, match=f"No node has a group, so missing='{missing}' leaves none"):
             read_graph(FRIENDS, {"ann": None}, missing=missing)
 

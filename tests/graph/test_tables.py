@@ -1,4 +1,4 @@
-"""Tables of pyarrow and Parquet files against the reader of all tables."""
+"""Tables of pyarrow and Parquet files against the reader of any table."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def careful(table, weight):
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.SelfLoopWarning")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(edge_tables(), st.sampled_from([None, False, "hours", "weight"]))
-def test_both_readers_end_alike(tmp_path, table, weight):
+def test_both_readers_agree(tmp_path, table, weight):
     expected = outcome(lambda: careful(table, weight))
     assert outcome(lambda: read_graph(table, weight=weight, duplicates="max")) == expected
     parquet.write_table(table, tmp_path / "e.parquet", row_group_size=3)

@@ -1,4 +1,4 @@
-"""Weights in one unit: the same graph in grams and in tonnes."""
+"""Results do not depend on the unit of the weights."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_shares_are_those_of_exact_arithmetic_to_twelve_digits(unit):
     np.testing.assert_array_equal(shares.indices, graph.indices)
 
 
-def test_an_edge_stays_an_edge_however_small():
+def test_tiny_weights_stay_positive():
     graph = sparse.csr_array([[0, 1e300, 0], [1e300, 0, 1e-300], [0, 1e-300, 0]])
     assert unit_weights(graph).data.tolist() == [1.0, 1.0, LEAST_SHARE, LEAST_SHARE]
     narrow = sparse.csr_array(np.array([[0, 1e38, 0], [1e38, 0, 1e-38], [0, 1e-38, 0]], dtype=np.float32))
@@ -43,7 +43,7 @@ def test_an_edge_stays_an_edge_however_small():
     assert (unit_weights(narrow).data > 0).all()
 
 
-def test_more_weights_than_are_handled_at_once(monkeypatch):
+def test_weights_in_several_chunks(monkeypatch):
     expected = unit_weights(weighted() * 3)
     monkeypatch.setattr("equigraph.graph.units._CHUNK", 7)
     np.testing.assert_array_equal(unit_weights(weighted() * 3).data, expected.data)
@@ -84,7 +84,7 @@ def test_factors_multiply_to_the_graph_in_its_own_unit(method):
     assert 0.3 < product[0].sum() / graph.sum() < 3
 
 
-def test_a_start_of_ones_own_is_in_ones_own_unit():
+def test_given_start_is_in_the_users_unit():
     graph, rng = weighted(), np.random.default_rng(1)
     H, W = rng.random((30, 3)), np.diag(rng.random(3))
     one = eg.NMTF(3, init="custom", tol=0, max_iter=5).fit(graph, H=H, W=W)

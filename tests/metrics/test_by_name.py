@@ -1,4 +1,4 @@
-"""Whatever comes beside a graph is matched by name where it has names."""
+"""Labels and groups are matched with nodes by name if they have names."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""FairnessFrame against loops over people, and its chance against every labelling there is."""
+"""FairnessFrame against loops over people, and its chance against all labellings."""
 
 import itertools
 import sys
@@ -119,7 +119,7 @@ def test_by_group_is_counted(seed):
         assert row["rho"] == pytest.approx(rho[own].mean(), abs=1e-12)
 
 
-def test_by_intersection_are_the_groups_of_a_combined_column():
+def test_by_intersection_has_the_groups_of_a_combined_column():
     frame, A, labels, features, needs = frame_of(1)
     joint = [None if b is None else f"{a}+{b}" for a, b in zip(features["gender"], needs, strict=True)]
     one = FairnessFrame(A, labels, sensitive_features=encode_groups(joint, missing="ignore"))
@@ -132,7 +132,7 @@ def test_by_intersection_are_the_groups_of_a_combined_column():
 
 
 def naive_worst(A, labels, columns):
-    """Who has at most half of what is usual: (smallest part, sum of parts, links lost, place)."""
+    """People with at most half of the usual value: (smallest part, sum of parts, links lost, place)."""
     n, same = len(labels), labels[:, None] == labels
     usual = A[same].sum() / A.sum()
     found = []
@@ -154,14 +154,14 @@ def naive_worst(A, labels, columns):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_worst_are_those_of_a_loop(seed):
+def test_worst_people_agree_with_a_loop(seed):
     frame, A, labels, features, needs = frame_of(seed)
     expected = naive_worst(A, labels, [features["gender"].tolist(), needs.tolist()])
     assert frame.worst(100).index.tolist() == expected
     assert frame.worst(2).index.tolist() == expected[:2]
 
 
-def test_chance_is_that_of_every_labelling():
+def test_chance_agrees_with_all_labellings():
     A, _, _, _ = draw(0, n=7)
     labels, groups = np.array([0, 0, 0, 1, 1, 2, 2]), np.array(list("xxyyxyx"))
     table = FairnessFrame(A, labels, sensitive_features=groups).chance(n_samples=4_000, random_state=1)
@@ -212,7 +212,7 @@ def test_a_comparison_needs_the_same_nodes_and_groups():
         frame.compare(FairnessFrame(A[1:, 1:], labels[1:]))
 
 
-def test_without_groups_there_are_links():
+def test_without_groups_links_are_scored():
     A, labels, *_ = draw(0)
     frame = FairnessFrame(A, labels)
     assert "NB" not in frame.overall
@@ -221,7 +221,7 @@ def test_without_groups_there_are_links():
         _ = frame.by_group
 
 
-def test_a_missing_group_is_no_silent_gap():
+def test_missing_groups_raise():
     A, labels, *_ = draw(0)
     with pytest.raises(GroupsError, match="missing"):
         FairnessFrame(A, labels, sensitive_features={"needs": [None] + ["yes"] * 23})
@@ -235,7 +235,7 @@ def test_a_graph_without_links_has_no_share_kept():
     assert len(frame.worst()) == 0
 
 
-def test_without_pandas_there_are_records(monkeypatch):
+def test_without_pandas_tables_are_records(monkeypatch):
     room = eg.datasets.make_classroom()
     frame = FairnessFrame(room.adjacency, np.arange(30) % 3, sensitive_features=room.sensitive_features)
     with_pandas = frame.by_cluster, frame.overall, frame.chance(n_samples=5, random_state=0)
@@ -246,7 +246,7 @@ def test_without_pandas_there_are_records(monkeypatch):
     assert [(row["attribute"], row["score"]) for row in records] == with_pandas[2].index.tolist()
 
 
-def test_a_page_is_escaped():
+def test_html_is_escaped():
     frame = FairnessFrame([[0, 1], [1, 0]], ["<b>", "c"], sensitive_features=["x", "y"])
     assert "&lt;b&gt;" in frame._repr_html_()
     assert "<b>" not in frame._repr_html_()

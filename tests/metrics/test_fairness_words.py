@@ -1,4 +1,4 @@
-"""The words of a FairnessFrame to the letter, on graphs that can be counted by eye; with pandas and without."""
+"""Exact tables and texts of a FairnessFrame on small graphs, with pandas and without."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_the_worst(frame):
         frame.worst(0)
 
 
-def test_a_score_of_ones_own_sees_labels_and_groups():
+def test_custom_score_gets_labels_and_groups():
     def first_of(labels, sensitive_features):
         return int(labels[0] == sensitive_features.codes[0])
 
@@ -71,7 +71,7 @@ def test_a_score_of_ones_own_sees_labels_and_groups():
     assert row["beats"] == pytest.approx(1 - row["chance"] / 2)
 
 
-def test_a_cluster_in_which_nobody_has_a_group():
+def test_cluster_without_grouped_nodes():
     groups = encode_groups(["x", "y", "x", None], missing="ignore")
     frame = FairnessFrame(graph(4, [(0, 1), (2, 3)]), list("aabc"), sensitive_features=groups)
     rows = records(frame.by_cluster)

@@ -158,7 +158,7 @@ def test_evaluate_computes_further_scores_by_name():
         evaluate(graph, labels, further=["cut"])
 
 
-def test_shares_are_those_of_a_loop():
+def test_link_shares_agree_with_a_loop():
     A = random_graph(0, n=12, weighted=True)
     A[:, 3] = A[3] = 0
     labels = np.random.default_rng(0).choice(list("abc"), 12)

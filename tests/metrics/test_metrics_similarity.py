@@ -108,7 +108,7 @@ def test_labels_are_one_hot_rows_whatever_their_names(seed):
     assert lipschitz_score(pd.DataFrame(np.eye(3)[labels]), adjacency=A) == expected
 
 
-def test_a_hub_is_cheap():
+def test_jaccard_of_a_hub_needs_little_memory():
     n = 100_000  # A @ A would be dense, and the hub's row is never copied per edge
     hub, leaves = np.zeros(n - 1, dtype=int), np.arange(1, n)
     star = sparse.coo_array((np.ones(n - 1), (hub, leaves)), shape=(n, n))
@@ -232,7 +232,7 @@ def test_arguments_that_do_not_fit(arguments, words):
         ([], "membership is empty"),
     ],
 )
-def test_memberships_that_are_none(membership, words):
+def test_invalid_memberships_raise(membership, words):
     with pytest.raises(ParameterError, match=words):
         as_outputs(membership)
 

@@ -1,4 +1,4 @@
-"""The scores at once, also for searches of scikit-learn, sizes and composition, and what is shown of a large table."""
+"""evaluate, ClusteringScorer, sizes and composition, and the display of large tables."""
 
 import dataclasses
 
@@ -50,7 +50,7 @@ def test_evaluate_is_the_single_scores(seed, empty):
     assert all(type(value) in (float, int) for value in found.values())
 
 
-def test_evaluate_leaves_out_what_it_was_not_given():
+def test_evaluate_without_groups_or_target():
     A, labels, groups, _ = random_case(0)
     assert list(metrics.evaluate(A, labels)) == ["Q", "n_nonempty"]
     keys = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
@@ -158,7 +158,7 @@ def test_the_largest_clusters_and_groups(most, clusters, groups, counts, hidden)
     assert (found.n_hidden, found.hidden_nodes) == hidden
 
 
-def test_of_equal_ones_the_first_and_thousands_with_a_comma():
+def test_ties_keep_the_first_and_counts_have_commas():
     equal = np.ones((3, 2000), dtype=int)
     found = table(equal).capped(2, 3)
     assert found.clusters == [0, 1]
@@ -183,7 +183,7 @@ LABELS = np.array([0, 0, 1, 1])
 
 
 class Fitted:
-    """A clusterer that has its labels."""
+    """A fitted clusterer with given labels."""
 
     labels_ = LABELS
 
@@ -200,20 +200,20 @@ def test_score(fairness, make):
     assert found == pytest.approx((1 - fairness) * scores["Q"] + fairness * scores["NB"])
 
 
-def test_half_of_each_by_default_and_the_groups_of_a_graph():
+def test_scorer_defaults():
     expected = ClusteringScorer(GROUPS, fairness=0.5)(Fitted(), PAIRS)
     assert ClusteringScorer(GROUPS)(Fitted(), PAIRS) == expected
     assert ClusteringScorer()(Fitted(), Graph(PAIRS, sensitive_features=GROUPS)) == expected
 
 
-def test_a_pipeline_is_scored_on_what_its_last_step_saw():
+def test_pipelines_are_scored_on_the_input_of_their_last_step():
     pipeline = Pipeline([("half", FunctionTransformer(lambda A: A[:4, :4])), ("cluster", Fitted())])
     large = np.kron(np.eye(2, dtype=int), PAIRS)
     found = ClusteringScorer(GROUPS)(pipeline.fit(large), large)
     assert found == ClusteringScorer(GROUPS)(Fitted(), PAIRS)
 
 
-def test_what_cannot_be_scored():
+def test_invalid_scoring_raises():
     for fairness in (-0.1, 1.1):
         with pytest.raises(ParameterError, match=rf"^fairness={fairness} is not in \[0, 1\]\.$"):
             ClusteringScorer(fairness=fairness)

@@ -32,7 +32,7 @@ def columns(nodes):
 
 
 @given(NODES)
-def test_shares_are_of_the_members_alone(nodes):
+def test_shares_are_among_grouped_nodes(nodes):
     labels, values, groups = columns(nodes)
     known = np.array([value is not None for value in values])
     for score in SCORES:
@@ -65,7 +65,7 @@ def test_individual_scores_are_those_of_the_graph_of_representatives(nodes):
     np.testing.assert_allclose(normalized[known], full[known])
 
 
-def test_sizes_count_everybody():
+def test_sizes_count_nodes_without_a_group():
     what = composition(
         [0, 0, 0, 1, 2], sensitive_features=encode_groups(["x", "y", None, "x", None], missing="ignore")
     )
@@ -82,7 +82,7 @@ def test_sizes_count_everybody():
     ]
 
 
-def test_group_modularity_leaves_out_what_is_nobodys():
+def test_group_modularity_leaves_out_nodes_without_a_group():
     A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
     labels = [0, 0, 1, 1]
     groups = encode_groups(["x", "x", "y", None], missing="ignore")

@@ -1,4 +1,4 @@
-"""Notions of fairness: what they promise, in plain and in compiled code, and one of one's own."""
+"""Notions of fairness: their properties, in plain and in compiled code, and custom notions."""
 
 import math
 from fractions import Fraction
@@ -99,7 +99,7 @@ def test_nb_is_never_below_the_ratio_of_shares(table):
 
 @FAST
 @given(tables(most_groups=3), st.integers(0, 4))
-def test_groups_of_one_member_cost_nothing(table, cluster):
+def test_groups_of_one_member_do_not_lower_nb(table, cluster):
     """Whatever cluster the single member is in, its own group never is the worst one."""
     cluster %= table.shape[0]
     single = np.zeros((table.shape[0], 1), dtype=np.int64)
@@ -115,7 +115,7 @@ def test_groups_of_one_member_cost_nothing(table, cluster):
 
 
 @pytest.mark.parametrize("k", [1, 2, 7])
-def test_where_everybody_is_a_group_every_division_is_fair(k):
+def test_singleton_groups_make_every_clustering_fair(k):
     labels = np.arange(30) % k
     assert normalized_balance_score(labels, sensitive_features=np.arange(30)) == 1.0
 
@@ -216,7 +216,7 @@ def test_notions_are_found_by_name():
             get_notion(wrong)
 
 
-# A notion of one's own.
+# A custom notion.
 
 
 def halves(counts, population):
@@ -230,7 +230,7 @@ def halves(counts, population):
 HALVES = Notion("halves", "H", halves)
 
 
-def test_a_notion_of_ones_own_is_what_the_search_raises():
+def test_search_maximises_a_custom_notion():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.random((24, 24)) < 0.3, 1)
     # A third of the first group: the population cannot be mirrored and halved at once.
@@ -248,7 +248,7 @@ def test_a_notion_of_ones_own_is_what_the_search_raises():
     assert bounded.modularity_ >= model.modularity_ - 1e-12
 
 
-def test_a_notion_typed_at_a_prompt_is_compiled_too():
+def test_notion_defined_at_a_prompt_is_compiled():
     names = {}
     exec("def first(counts, population):\n    return counts[0] / (counts[0] + counts[1])", names)
     notion = Notion("first", "F", names["first"])
@@ -282,7 +282,7 @@ WEIGHTS = {"a": 0.5}
         (with_a_dict, "cannot be compiled"),
     ],
 )
-def test_a_notion_that_is_none_is_one_sentence(score, message):
+def test_invalid_notions_raise(score, message):
     path = np.diag(np.ones(11), 1)
     model = eg.FairPartition(2, 0.5, notion=Notion("own", "O", score), effort=0, random_state=0)
     with pytest.raises(ParameterError, match=message) as caught:
@@ -321,7 +321,7 @@ def test_scores_of_one_cluster(notion, counts, population, score):
     assert notion.score(counts, population) == pytest.approx(score, abs=1e-15)
 
 
-def test_a_guide_takes_the_place_of_the_score_and_has_none():
+def test_guided_notion_has_the_guide_as_score():
     guided = NORMALIZED.guided()
     assert (guided.score, guided.guide) == (NORMALIZED.guide, None)
     assert guided.name == "normalized"
@@ -329,7 +329,7 @@ def test_a_guide_takes_the_place_of_the_score_and_has_none():
     assert guided.guided() is guided
 
 
-def test_empty_clusters_and_the_population_that_is_told():
+def test_empty_clusters_and_a_given_population():
     table = [[1, 3], [0, 0], [3, 1]]
     assert BALANCE.cluster_scores(table).tolist() == [1 / 3, 0, 1 / 3]
     assert BALANCE.value([[0, 0]]) == 0

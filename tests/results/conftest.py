@@ -5,7 +5,7 @@ import pytest
 
 import equigraph as eg
 
-# What a child does first: two results of one graph that differ in every file.
+# Prelude of a child process: two results of one graph that differ in every file.
 PRELUDE = """
 import os, signal, sys, time
 import numpy as np
@@ -16,7 +16,7 @@ graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender"
 def make(k):
     return eg.cluster(graph, method="nmtf", n_clusters=k, random_state=0)
 """
-# What is enough for one that clusters nothing, and starts sooner.
+# Prelude of a child process that clusters nothing, which starts sooner.
 NO_RESULTS = "import sys, time\n"
 
 
@@ -27,7 +27,7 @@ def result(room):
 
 @pytest.fixture
 def child():
-    """Start a Python that knows `make`, or another prelude; it is ended with the test."""
+    """Start a Python process with a prelude, by default that with `make`; it ends with the test."""
     started = []
 
     def start(code, *args, prelude=PRELUDE):
@@ -43,5 +43,5 @@ def child():
 
 
 def is_whole(folder):
-    """Return the number of clusters of a result, after loading has looked at everything."""
+    """Load a result with all checks, and return its number of clusters."""
     return eg.ClusteringResult.load(folder).n_clusters

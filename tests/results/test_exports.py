@@ -30,7 +30,7 @@ def test_communities_are_the_nodes_of_the_graph(club, result):
     assert all(node in parts[number] for node, number in club.nodes(data="part"))
 
 
-def test_igraph_gets_a_vertex_clustering(club, result):
+def test_to_igraph(club, result):
     pytest.importorskip("igraph")
     own = igraph.Graph.from_networkx(club)
     own.vs["name"] = own.vs["_nx_name"]
@@ -43,7 +43,7 @@ def test_igraph_gets_a_vertex_clustering(club, result):
     assert all(vertex["name"] in parts[vertex["part"]] for vertex in own.vs)
 
 
-def test_networkit_graphs_have_communities_of_numbers():
+def test_communities_of_networkit_graphs_are_integers():
     pytest.importorskip("networkit")
     graph = networkit.nxadapter.nx2nk(nx.karate_club_graph())
     parts = eg.fair_communities(graph, np.arange(34) % 2, 2, random_state=0)
@@ -53,7 +53,7 @@ def test_networkit_graphs_have_communities_of_numbers():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_cdlib_gets_a_node_clustering(club, result):
+def test_to_cdlib(club, result):
     cdlib = pytest.importorskip("cdlib")
     clustering = result.to_cdlib(club)
     assert isinstance(clustering, cdlib.NodeClustering)

@@ -18,8 +18,8 @@ from tests.results.conftest import NO_RESULTS, is_whole
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
-# A child that forks once for every folder; both of the n-th pair kill themselves at the n-th call by which a file gets
-# to its place, or goes. Importing everything anew for each would take minutes.
+# A child that forks once for every folder; both of the n-th pair kill themselves at the n-th call that moves or removes
+# a file. Importing everything in each process would take minutes.
 KILLED = """
 new = make(4)
 def save(folder, n):
@@ -87,7 +87,7 @@ def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(resu
     assert set(believed) == {0, 4}
 
 
-def test_a_new_result_that_the_disk_harmed_does_not_block_the_folder(result, tmp_path):
+def test_damaged_new_contents_do_not_block_the_folder(result, tmp_path):
     result.save(tmp_path)
     harmed = tmp_path / ".equigraph-new"
     harmed.mkdir()
@@ -112,7 +112,7 @@ def tiny_disk(tmp_path):
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(result, tiny_disk):
+def test_full_disk_keeps_the_old_result_and_names_the_path(result, tiny_disk):
     folder = tiny_disk / "out"
     result.save(folder)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
@@ -142,7 +142,7 @@ attempt(4096, lambda: eg.write_edge_blocks(edges, blocks))
 """
 
 
-def test_files_that_may_not_grow_are_told_with_their_path_and_leave_what_was_there(result, child, tmp_path):
+def test_file_size_limit_keeps_the_old_result_and_names_the_path(result, child, tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     edges = eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency.tocoo()
     folder, parts, blocks = (tmp_path / name for name in ("out", "edges", "blocks"))
@@ -172,7 +172,7 @@ print(n)
 """
 
 
-def test_two_writers_and_a_reader_see_whole_results_only(child, tmp_path):
+def test_concurrent_writers_and_reader_see_complete_results(child, tmp_path):
     folder = tmp_path / "out"
     writers = [child(SAVER, folder, k) for k in (3, 4)]
     for writer in writers:
@@ -202,7 +202,7 @@ with OutputFolder(sys.argv[1]):
 """
 
 
-def test_the_second_of_two_commands_is_refused_before_it_computes(child, tmp_path):
+def test_second_command_fails_before_it_computes(child, tmp_path):
     out = tmp_path / "out"
     holder = child(HOLDER, out, prelude=NO_RESULTS)
     assert holder.stdout.readline() == "held\n"
@@ -213,7 +213,7 @@ def test_the_second_of_two_commands_is_refused_before_it_computes(child, tmp_pat
     assert "Another run is writing" in answer.stderr
     holder.kill()
     holder.wait()
-    # The lock of who was killed is nobody's.
+    # The lock of a killed process is released.
     answer = CliRunner().invoke(app, args)
     assert answer.exit_code == 0, answer.stderr
     assert is_whole(out) == 3
@@ -237,7 +237,7 @@ with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.a
 """
 
 
-def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_ones_are_not(child, tmp_path):
+def test_left_overs_are_removed_only_of_killed_runs(child, tmp_path):
     writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
     for writer in writers:
         assert writer.stdout.readline() == "writing\n"
@@ -266,7 +266,7 @@ with temporary_blocks() as folder, block_writer(sys.argv[1], 10, [0, 10]) as wri
 """
 
 
-def test_left_overs_of_blocks_are_removed_by_the_next(child, tmp_path, monkeypatch):
+def test_left_overs_of_blocks_are_removed(child, tmp_path, monkeypatch):
     from equigraph.stores.block_files import temporary_blocks
 
     process = child(BLOCKS, tmp_path / "blocks", prelude=NO_RESULTS)

@@ -1,4 +1,4 @@
-"""What a folder of results gives back, what it refuses, and whose files it leaves alone."""
+"""Folders of results: round trips, damaged and changed content, and files of others."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ nx = optional("networkx")
     ],
 )
 @pytest.mark.parametrize("raw", [False, True])
-def test_a_result_comes_back_as_it_was(tmp_path, names, groups, raw):
+def test_result_round_trip(tmp_path, names, groups, raw):
     path = nx.to_scipy_sparse_array(nx.path_graph(4))
     graph = Graph(path, np.array(names), np.array(groups), attribute="what")
     result = eg.cluster(graph, method="nmtf", n_clusters=2, random_state=0)
@@ -46,7 +46,7 @@ def test_a_result_comes_back_as_it_was(tmp_path, names, groups, raw):
     assert Graph(graph.adjacency, back.node_names, back.sensitive_features).fingerprint() == back.input_hash
 
 
-def test_a_comparison_comes_back_as_it_was(room, tmp_path):
+def test_comparison_round_trip(room, tmp_path):
     comparison = eg.compare(room, methods=["random", "nmtf"], n_clusters=3, n_seeds=2)
     path = tmp_path / "t.json"
     comparison.to_json(path)
@@ -67,7 +67,7 @@ def test_a_comparison_comes_back_as_it_was(room, tmp_path):
         eg.Comparison.load(tmp_path / "nowhere.json")
 
 
-def test_notebooks_show_tables_and_run_nothing(room, result):
+def test_notebook_tables_are_escaped(room, result):
     nasty = "<script>alert(1)</script>"
     graph = Graph(room.adjacency, None, np.array([nasty, "b"] * 15), nasty)
     curve = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], random_state=0)
@@ -83,7 +83,7 @@ def test_notebooks_show_tables_and_run_nothing(room, result):
     assert "10" in shown[0]._repr_html_()
 
 
-def test_every_damage_is_refused_in_one_sentence(result, tmp_path):
+def test_damaged_files_raise(result, tmp_path):
     whole = tmp_path / "whole"
     result.save(whole)
     rng = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def test_every_damage_is_refused_in_one_sentence(result, tmp_path):
     assert eg.ClusteringResult.load(whole).n_clusters == 3
 
 
-def test_a_changed_cluster_is_noticed(result, tmp_path):
+def test_changed_labels_raise(result, tmp_path):
     result.save(tmp_path)
     lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     name, cluster, rest = lines[1].split(",", 2)
@@ -118,7 +118,7 @@ def test_a_changed_cluster_is_noticed(result, tmp_path):
     (tmp_path / "labels.csv").write_text("".join(lines))
     with pytest.raises(InputError, match=r"labels\.csv has changed since equigraph wrote it"):
         eg.ClusteringResult.load(tmp_path)
-    # Also where somebody made the checksums fit.
+    # Also if the checksums fit the changed file.
     with OutputFolder(tmp_path) as out:
         out.add("labels.csv")
     with pytest.raises(InputError, match="disagree"):
@@ -126,7 +126,7 @@ def test_a_changed_cluster_is_noticed(result, tmp_path):
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"format": "equigraph", "version": 2, "files": {}}'])
-def test_foreign_folders_are_refused(tmp_path, content):
+def test_other_folders_raise(tmp_path, content):
     (tmp_path / MANIFEST).write_text(content)
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(InputError, match=MANIFEST):
@@ -139,7 +139,7 @@ def rewrite_manifest(folder, **changes):
     (folder / MANIFEST).write_text(json.dumps({**told, "checksum": checksum_of(told)}))
 
 
-def test_another_kind_and_another_version_are_told(result, tmp_path):
+def test_other_kinds_and_versions_raise(result, tmp_path):
     result.save(tmp_path)
     with pytest.raises(InputError, match=r"holds no curve\.json.*another kind"):
         eg.TradeoffCurve.load(tmp_path)
@@ -167,7 +167,7 @@ def test_files_of_others_are_neither_deleted_nor_overwritten(result, tmp_path):
         assert (tmp_path / name).read_text() == theirs[name]
 
 
-def test_a_file_of_ours_that_was_changed_is_the_users(result, tmp_path):
+def test_changed_files_of_equigraph_are_kept(result, tmp_path):
     result.save(tmp_path)
     (tmp_path / "labels.csv").write_text("edited by hand")
     with pytest.raises(ParameterError, match=r"labels\.csv was not written by equigraph, or was changed"):
@@ -175,11 +175,11 @@ def test_a_file_of_ours_that_was_changed_is_the_users(result, tmp_path):
     assert (tmp_path / "labels.csv").read_text() == "edited by hand"
     with OutputFolder(tmp_path) as out:
         out.write("other", {}, further=lambda folder: (folder / "a.txt").write_text("new"), force=True)
-    # What this run does not write: ours goes, the user's stays.
+    # Of files that this run does not write, those of equigraph are removed and those of the user kept.
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "labels.csv", MANIFEST]
 
 
-def test_a_folder_in_the_way_is_told(result, tmp_path):
+def test_folder_in_place_of_a_file_raises(result, tmp_path):
     (tmp_path / "labels.csv").mkdir()
     for force in (False, True):
         with pytest.raises(ParameterError, match="is a folder where a file is to be written"):
@@ -187,14 +187,14 @@ def test_a_folder_in_the_way_is_told(result, tmp_path):
 
 
 @pytest.mark.parametrize("place", ["file/out", "/proc/nowhere/out", "x" * 300, "nul\0"])
-def test_an_impossible_folder_is_one_sentence(result, tmp_path, place):
+def test_invalid_output_folders_raise(result, tmp_path, place):
     (tmp_path / "file").write_text("here")
     with pytest.raises(ParameterError, match=r"The output .* cannot be written \("):
         result.save(tmp_path / place)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_folder_made_for_nothing_is_removed_with_its_parents(tmp_path):
+def test_new_empty_folders_are_removed(tmp_path):
     with pytest.raises(ZeroDivisionError), OutputFolder(tmp_path / "a" / "b" / "c"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
@@ -216,7 +216,7 @@ def test_formulas_are_harmless_in_csv_and_raw_on_request(room, tmp_path):
 
 
 @given(st.text(alphabet="'=+-@\t\r\n019.eEa ", max_size=8))
-def test_harmless_can_be_undone_and_leaves_no_formula(text):
+def test_as_given_is_the_inverse_of_harmless(text):
     cell = harmless(text)
     assert as_given(cell) == text or cell == text
     assert as_given(harmless(text)) == text

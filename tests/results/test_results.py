@@ -156,7 +156,7 @@ def test_input_hash_is_that_of_the_graph_whatever_holds_it():
     assert other not in hashes
 
 
-def test_the_model_must_be_of_the_graph(room):
+def test_model_of_another_graph_raises(room):
     model = eg.RandomClustering(2, random_state=0).fit(room)
     with pytest.raises(GraphError, match="fitted to 30 nodes and this graph has 3"):
         ClusteringResult.from_estimator(model, nx.path_graph(3))

@@ -1,4 +1,4 @@
-"""Several attributes in folders, files, notebooks and pictures: what goes in comes back."""
+"""Several attributes in folders, files, notebooks and plots."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ def result(graph):
     return eg.cluster(graph, n_clusters=3, effort=0.1, random_state=0)
 
 
-def test_a_clustering_comes_back_with_all_attributes(graph, result, tmp_path):
+def test_clustering_round_trip_with_several_attributes(graph, result, tmp_path):
     result.save(tmp_path / "out")
     loaded = eg.ClusteringResult.load(tmp_path / "out")
     assert loaded.scores == result.scores
@@ -49,7 +49,7 @@ def test_a_clustering_comes_back_with_all_attributes(graph, result, tmp_path):
     assert eg.metrics.evaluate(graph, loaded.labels, n_clusters=3) == result.scores
 
 
-def test_one_attribute_with_bins_comes_back(tmp_path):
+def test_binned_attribute_round_trip(tmp_path):
     room = eg.datasets.make_classroom()
     age = np.random.default_rng(0).integers(9, 13, 30)
     graph = eg.read_graph(room.adjacency, age, "age", bins={"age": 3})
@@ -62,7 +62,7 @@ def test_one_attribute_with_bins_comes_back(tmp_path):
     assert "NB[age]" not in loaded.scores
 
 
-def test_a_curve_comes_back_with_all_attributes(graph, tmp_path):
+def test_curve_round_trip_with_several_attributes(graph, tmp_path):
     curve = eg.tradeoff_curve(
         graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], notion="evenness", random_state=0
     )
@@ -87,7 +87,7 @@ def test_comparisons_have_the_scores_of_every_attribute(graph, tmp_path):
     assert "NB[house]" in table.markdown()
 
 
-def test_a_column_that_is_not_there_is_told(tmp_path):
+def test_missing_column_raises(tmp_path):
     one = {"weight": 1, "bins": None, "n_ungrouped": 0}
     entries = [{"name": "a", **one}, {"name": "b", **one}]
     with pytest.raises(InputError, match="missing in the labels"):
@@ -104,7 +104,7 @@ def test_weights_of_a_method_are_kept_as_such(graph, tmp_path):
 
 
 @pytest.mark.parametrize("pair", [("a", "=b"), (1, 2), (1.5, 2.5), (True, False)])
-def test_groups_are_what_they_were_and_none_is_none(tmp_path, pair):
+def test_groups_round_trip(tmp_path, pair):
     values = [*(pair * 14), None, None]
     room = eg.datasets.make_classroom()
     features = np.array(values, dtype=object)

@@ -1,4 +1,4 @@
-"""What loads is whole: any value in place of any other in a stored file is refused, or does no harm in use."""
+"""A stored file with any value replaced by another raises on loading, or can be used."""
 
 import copy
 import json
@@ -20,7 +20,7 @@ ODD = (None, True, -1, 2, 10**400, 1.5, float("inf"), "x", "", [], [[]], {}, {"x
 
 
 def places(content, at=()):
-    """Return where something stands in JSON: all entries, and of a long list the first and the last."""
+    """Return the paths of all entries in JSON, of a long list those of the first and the last."""
     if at:
         yield at
     if isinstance(content, dict):
@@ -97,7 +97,7 @@ def save_classes(room, folder):
     ("save", "use"),
     [(save_result, use_result), (save_curve, use_curve), (save_classes, use_division)],
 )
-def test_what_loads_can_be_used(room, tmp_path, save, use):
+def test_loaded_results_can_be_used(room, tmp_path, save, use):
     folder = tmp_path / "out"
     name = save(room, folder)
     use(folder, True)
@@ -119,7 +119,7 @@ def test_what_loads_can_be_used(room, tmp_path, save, use):
     assert n_used > 10  # entries that are only for people to read
 
 
-def test_comparisons_that_load_can_be_used(room, tmp_path):
+def test_loaded_comparisons_can_be_used(room, tmp_path):
     comparison = eg.compare(room, methods=["random"], n_clusters=3, n_seeds=1, metrics=["Q", "conductance"])
     content = json.loads(json.dumps(comparison.content()))
     for at in places(content):
@@ -145,7 +145,7 @@ def test_values_of_another_type_are_refused(value, kind):
         decode(value, kind, Path("x.json"), "entry")
 
 
-def test_values_of_the_right_type_are_taken():
+def test_values_of_the_right_type_are_accepted():
     for value, kind, expected in [
         (1, float, 1), ([1, 2], tuple[int, ...], (1, 2)), (None, str | None, None),
         ({"a": 1}, dict[str, float], {"a": 1}),

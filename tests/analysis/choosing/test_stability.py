@@ -51,7 +51,7 @@ def test_the_consensus_is_the_vote_under_the_best_numbering(seed):
         assert voted["sure"][node] == pytest.approx(votes.max() / 7)
         rest = np.delete(votes, voted["consensus"][node])
         assert votes[voted["second"][node]] == (rest.max() if rest.max() else 7)
-    # What noise of a fifth hides from each of seven, all of them together see.
+    # The consensus of seven recovers what noise of a fifth hides from each.
     each = np.mean([adjusted_rand_score(truth, labels) for labels in found])
     assert adjusted_rand_score(truth, voted["consensus"]) > each
 
@@ -80,14 +80,14 @@ def test_a_consensus_does_not_empty_a_cluster():
         ([(2, 0.3, 0.2, 0.3), (3, 0.6, 0.6, 0.4)], 3, (3,), ["no clear answer", "largest number tried"]),
     ],
 )
-def test_the_recommended_number_is_stable_and_good(rows, number, plausible, said):
+def test_recommendation(rows, number, plausible, said):
     rows = [StabilityRow(k, seeds_ari=a, removals_ari=b, objective=value) for k, a, b, value in rows]
     found = recommend(rows, "Q")
     assert (found.number, found.plausible) == (number, plausible)
     assert all(words in found.reason for words in said)
 
 
-def test_copies_lack_a_few_edges_and_nothing_else():
+def test_copies_without_edges():
     data = eg.datasets.make_planted_graph(60, 3, random_state=0)
     graph = eg.Graph(data.adjacency, sensitive_features=data.sensitive_features, attribute="g")
     copy = without_edges(graph, 0.1, np.random.default_rng(1))
@@ -138,7 +138,7 @@ def test_tables_pages_and_json(found):
     assert repr(found) == "Stability(5 numbers of clusters on 80 nodes, FairPartition, recommended: 4)"
 
 
-def test_who_changes_sides_is_listed(found):
+def test_unsure_nodes(found):
     pytest.importorskip("pandas")
     table = found.unsure(100, k=2)  # any two of the four may be taken for one
     assert 0 < len(table) < 80
@@ -147,7 +147,7 @@ def test_who_changes_sides_is_listed(found):
     assert table.index[0] in found.node_names.tolist()
 
 
-def test_the_picture_has_the_lines_and_the_mark(found, tmp_path):
+def test_plot(found, tmp_path):
     pytest.importorskip("matplotlib")
     display = found.plot()
     assert len(display.ax_.get_legend().get_texts()) == 4
@@ -156,14 +156,14 @@ def test_the_picture_has_the_lines_and_the_mark(found, tmp_path):
     assert (tmp_path / "stability.png").stat().st_size > 1000
 
 
-def test_estimators_of_other_libraries_serve(planted):
+def test_estimators_of_other_libraries(planted):
     model = cluster.SpectralClustering(affinity="precomputed", assign_labels="cluster_qr")
     one = eg.stability(planted.adjacency, [3, 4], estimator=model, random_state=0, **LIGHT)
     assert one.recommended == 4
     assert adjusted_rand_score(one.consensus(), planted.target) > 0.85
 
 
-def test_an_estimator_that_finds_more_is_refused(planted):
+def test_estimator_with_too_many_clusters_raises(planted):
     class TooMany(BaseEstimator):
         def __init__(self, n_clusters=2):
             self.n_clusters = n_clusters
@@ -183,7 +183,7 @@ def test_without_groups_there_is_no_fairness(planted):
     assert one.row(4).stability == one.row(4).seeds_ari
 
 
-def test_a_graph_without_clusters_gets_no_number():
+def test_no_recommendation_for_a_random_graph():
     rng = np.random.default_rng(5)
     A = np.triu(rng.random((150, 150)) < 0.05, 1)
     model = eg.FairLouvain(fairness=0)
@@ -194,7 +194,7 @@ def test_a_graph_without_clusters_gets_no_number():
     assert one.consensus(3).size == 150
 
 
-def test_progress_is_told_and_can_stop(planted):
+def test_callbacks_are_called_and_can_stop(planted):
     steps = []
 
     def watch(progress):
@@ -208,7 +208,7 @@ def test_progress_is_told_and_can_stop(planted):
     assert [each.k for each in one.rows] == [2, 3]
 
 
-def test_a_number_that_cannot_be_is_a_row_that_says_so(planted):
+def test_infeasible_number_has_a_row_with_its_error(planted):
     model = eg.FairPartition(fairness=0, size_bounds=(25, None), effort=0.1)
     one = eg.stability(planted.adjacency, [3, 4], estimator=model, random_state=0, **LIGHT)
     assert one.rows[0].error is None
@@ -231,7 +231,7 @@ def test_a_number_that_cannot_be_is_a_row_that_says_so(planted):
         ({"removed": 0}, "removed"),
     ],
 )
-def test_what_cannot_be_is_refused(planted, arguments, words):
+def test_invalid_arguments_raise(planted, arguments, words):
     with pytest.raises(ParameterError, match=words):
         eg.stability(planted.adjacency, **{"k_range": [2], **arguments})
 

@@ -1,4 +1,4 @@
-"""Explanations against full recomputation of every score for every move, and the words they are told in."""
+"""Explanations against full recomputation of every score for every move, and their texts."""
 
 import json
 from dataclasses import replace
@@ -50,7 +50,7 @@ def changes(subject, labels):
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("notion", NOTIONS.values(), ids=list(NOTIONS))
-def test_every_move_is_what_recomputation_says(seed, notion):
+def test_moves_agree_with_recomputation(seed, notion):
     subject = draw(seed)
     subject = replace(subject, aim=Aim(notion, 0.3))
     labels = subject.labels
@@ -80,7 +80,7 @@ def test_linked_people_are_counted(seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_joining_two_is_what_recomputation_says(seed):
+def test_merges_agree_with_recomputation(seed):
     subject = draw(seed)
     dense, labels = subject.graph.adjacency.toarray(), subject.labels
     for a, b in [(0, 1), (2, 0), (1, 3), (3, 2)]:
@@ -99,7 +99,7 @@ def test_joining_two_is_what_recomputation_says(seed):
         assert list(told.compositions["gender"].values()) == list(zip(*counted, strict=True))
 
 
-def test_rules_are_those_of_the_oracle():
+def test_violations_agree_with_the_oracle():
     subject = draw(2)
     labels, names = subject.labels, subject.graph.node_names.tolist()
     rules = Rules(together=[("p0", "p1")], apart=[("p2", "p3"), ("p4", "p5")], sizes=(1, 6), friends=1)
@@ -148,7 +148,7 @@ def result(room):
     return eg.cluster(room, n_clusters=3, effort=0.1, random_state=0)
 
 
-def test_a_result_says_it_in_words(result):
+def test_explanation_as_text(result):
     text = str(result.explain("Naledi"))
     assert text.startswith("Naledi (gender 'girl') is in cluster ")
     assert text.endswith("No move of Naledi alone raises 0.5 Q + 0.5 NB.")
@@ -182,7 +182,7 @@ def test_one_argument_is_a_node_also_where_nodes_are_numbers(room):
         ((1, 1), "given twice"),
     ],
 )
-def test_what_is_not_there_is_said(result, arguments, words):
+def test_unknown_nodes_and_clusters_raise(result, arguments, words):
     with pytest.raises(ParameterError, match=words):
         result.explain(*arguments)
 
@@ -196,7 +196,7 @@ def test_other_attributes_and_rules_may_be_given(result):
         result.explain("Naledi", rules={"not_alone": {"age": 2}})
 
 
-def test_the_rules_and_weights_of_the_fit_are_told_of(tmp_path):
+def test_rules_and_weights_of_the_fit_are_used(tmp_path):
     data = eg.datasets.make_classroom()
     features = {"gender": data.sensitive_features, "house": data.house}
     graph = eg.Graph(data.adjacency, data.node_names, features)
@@ -225,7 +225,7 @@ def test_a_stored_result_needs_its_graph(result, room, tmp_path):
         kept.explain("Naledi", graph=other)
 
 
-def test_who_is_linked_to_nobody_is_told_so():
+def test_isolated_node():
     told = explain_node(Subject(eg.Graph(sparse.csr_array((3, 3))), np.array([0, 1, 1]), 2), 0)
     assert "linked to nobody" in str(told)
     assert told.moves[0].Q == 0

@@ -49,7 +49,7 @@ def test_a_cluster_keeps_its_number_along_the_curve():
     assert third.tolist() == [1, 1, 1, 1, 1, 1, 1, 2, 2]
 
 
-def test_which_restart_stands_for_a_point():
+def test_choice_of_the_restart_of_a_point():
     scores = [{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.9}, {"Q": 0.4, "NB": 0.9}, {"Q": 0.5, "NB": 0.2}]
     assert best_restart(scores, 0.0, "NB") == 0
     assert best_restart(scores, 0.1, "NB") == 0  # 0.47 against 0.45

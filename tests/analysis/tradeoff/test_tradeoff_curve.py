@@ -52,7 +52,7 @@ def halves(counts, population):
     return 1 - abs(2 * counts[0] / size - 1)
 
 
-def test_curves_and_results_under_a_notion_of_ones_own(room, tmp_path):
+def test_curves_and_results_with_a_custom_notion(room, tmp_path):
     notion = Notion("halves", "H", halves)
     model = eg.FairLouvain(3, notion=notion, random_state=0)
     curve = eg.tradeoff_curve(room, estimator=model, fairness=[0, 1])
@@ -74,7 +74,7 @@ def test_a_single_restart_is_null_in_json(make_curve, tmp_path):
     assert json.loads(text)["points"][0]["stability"] is None
 
 
-def test_representations_tell_the_collapse(make_curve):
+def test_repr_shows_the_collapse(make_curve):
     collapsed = make_curve([0.4, 0.0], [0.3, 1.0], found=[3, 1])
     assert repr(collapsed) == (
         "TradeoffCurve(Hand, 2 points, fairness 0 to 1, 1 to 3 of 3 clusters, Q 0.000 to 0.400, "

@@ -76,7 +76,7 @@ def test_wide_dials_have_a_logarithmic_axis(make_curve):
     assert any("dial 1,000" in text.get_text() for text in wide.plot("front").ax_.texts)
 
 
-def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve):
+def test_front_shows_non_dominated_labels_and_points(make_curve):
     curve = make_curve(QUALITY, FAIR, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
     display = curve.plot("front")
     line = line_through(
@@ -156,6 +156,6 @@ def test_several_numbers_of_clusters(curve):
         ({"select": "elbow"}, "no rule 'elbow'"),
     ],
 )
-def test_bad_requests(curve, arguments, part):
+def test_invalid_arguments_raise(curve, arguments, part):
     with pytest.raises(ParameterError, match=part):
         curve.plot(**arguments)

@@ -1,4 +1,4 @@
-"""The front of a curve: all labels found that nothing dominates, asked for by the fairness reached."""
+"""The front of a curve: all non-dominated labels found, selected by the fairness reached."""
 
 import itertools
 
@@ -92,7 +92,7 @@ def test_a_curve_is_at_least_as_good_as_single_fits(planted):
         assert (1 - f) * point.scores["Q"] + f * point.scores["NB"] >= fitted.objective_ - 1e-9
 
 
-def test_points_of_given_values_are_the_best_of_all_that_was_found(swept):
+def test_points_of_given_values_are_the_best_labels_found(swept):
     assert swept.spacing == "dial"
     assert swept.fairness.tolist() == [0, 0.1, 0.5, 1]
     for point in swept.points[:-1]:
@@ -106,7 +106,7 @@ def test_points_of_given_values_are_the_best_of_all_that_was_found(swept):
     )
 
 
-def test_at_least_takes_the_most_cohesive_that_is_fair_enough(curve):
+def test_at_least_returns_the_most_cohesive_fair_labels(curve):
     for level in (0.0, 0.5, 0.8, 0.95):
         point = curve.at_least(level)
         assert point.scores["NB"] >= level
@@ -153,14 +153,14 @@ def test_the_front_is_kept(curve, swept, tmp_path):
         assert back.spacing == one.spacing
         for mine, other in zip(back.front, one.front, strict=True):
             assert mine.labels.tolist() == other.labels.tolist()
-        # What is a point and on the front is one object again.
+        # A point on the front is one object again.
         assert [any(point is a for a in back.front) for point in back.points] == [
             any(point is a for a in one.front) for point in one.points
         ]
     assert pair(eg.TradeoffCurve.load(tmp_path / "curve").at_least(0.9)) == pair(curve.at_least(0.9))
 
 
-def test_a_stop_keeps_the_front_so_far(planted):
+def test_stopped_sweep_keeps_its_front(planted):
     curve = eg.tradeoff_curve(
         planted, estimator=SHORT, random_state=0, callbacks=lambda p: p.stage == "search"
     )

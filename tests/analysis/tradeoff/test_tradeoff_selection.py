@@ -134,7 +134,7 @@ def test_other_measures_and_missing_scores(make_curve):
         ({"rule": "knee", "x": "speed"}, "no score 'speed': expected one of Q, B, NB"),
     ],
 )
-def test_bad_requests(make_curve, arguments, part):
+def test_invalid_arguments_raise(make_curve, arguments, part):
     with pytest.raises(ParameterError, match=part):
         make_curve([0.5, 0.4], [0.6, 0.8]).select(**arguments)
 
@@ -144,7 +144,7 @@ def dominates(one, two):
 
 
 @given(POINTS)
-def test_front_is_what_nothing_dominates(points):
+def test_pareto_front_against_loops(points):
     expected = [i for i, two in enumerate(points) if not any(dominates(one, two) for one in points)]
     assert pareto_front(*zip(*points, strict=True)).tolist() == expected
 

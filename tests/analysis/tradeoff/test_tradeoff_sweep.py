@@ -13,12 +13,12 @@ from equigraph.metrics import evaluate
 
 VALUES = [0, 0.1, 0.3, 1]
 
-# Louvain leaves single nodes on the graph of these tests, and says so.
+# Louvain leaves single nodes on the graph of these tests, and warns.
 small_clusters = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
 
 class TogetherLouvain(eg.FairLouvain):
-    """Computes all values of the dial in one go."""
+    """Computes all values of the dial together."""
 
     _searches_dial = True
 
@@ -83,7 +83,7 @@ def test_spreads_and_stability_over_restarts(room):
     assert curve.points[0].stability < 1
 
 
-def test_all_values_together_are_asked_for_once_per_restart(room, monkeypatch):
+def test_all_values_are_searched_once_per_restart(room, monkeypatch):
     calls = []
     together = TogetherLouvain._fit_dial
 
@@ -117,7 +117,7 @@ def test_same_seed_same_curve_whatever_the_number_of_processes(room):
     assert [point.means for point in first.points] == [point.means for point in second.points]
 
 
-def test_warnings_of_other_processes_are_told(room):
+def test_warnings_of_other_processes_are_issued(room):
     model = eg.IFairNMTF(n_clusters=3, max_iter=3)
     with pytest.warns(ConvergenceWarning, match=r"\(3 times in the sweep\)") as told:
         eg.tradeoff_curve(room, estimator=model, fairness=[0, 1, 2], random_state=0, n_jobs=2)
@@ -159,7 +159,7 @@ def test_a_method_that_chooses_the_number_of_clusters(room):
     assert all(point.sizes.sum() == 30 for point in curve.points)
 
 
-def test_callbacks_are_told_after_every_fit(room):
+def test_callbacks_are_called_after_every_fit(room):
     told = []
     one = {"fairness": VALUES, "n_restarts": 2, "random_state": 0, "callbacks": told.append}
     eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), **one)
@@ -170,7 +170,7 @@ def test_callbacks_are_told_after_every_fit(room):
     assert sum(p.stage == "together" for p in told) == 2 * 2 * len(VALUES)
 
 
-def test_callbacks_stop_and_keep_what_there_is(room):
+def test_stopped_sweep_keeps_its_points(room):
     one = {"fairness": VALUES, "n_restarts": 2, "random_state": 0}
     curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), **one, callbacks=lambda p: p.step == 5)
     assert curve.stopped
@@ -215,7 +215,7 @@ def test_callbacks_stop_inside_a_method_and_between_numbers_of_clusters(room):
         ({"n_clusters": [2.5]}, "n_clusters must be a whole number"),
     ],
 )
-def test_bad_requests(room, arguments, part):
+def test_invalid_arguments_raise(room, arguments, part):
     with pytest.raises(ParameterError, match=part):
         eg.tradeoff_curve(room, **{"estimator": eg.FairLouvain(3), **arguments})
 

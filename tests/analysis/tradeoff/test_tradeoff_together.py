@@ -47,7 +47,7 @@ def test_points_are_the_single_fits(graph, monkeypatch, init, dtype):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_stop_keeps_what_is_done(graph):
+def test_stopped_sweep_keeps_finished_fits(graph):
     seen = []
 
     def stop(progress):
@@ -62,13 +62,13 @@ def test_a_stop_keeps_what_is_done(graph):
     assert done == sorted(done)
 
 
-def test_warnings_are_told_once_with_their_number(graph):
+def test_warnings_are_issued_once_with_their_count(graph):
     short = eg.IFairNMTF(3, max_iter=2, tol=1e-9)
     with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*\(4 times in the sweep\)"):
         eg.tradeoff_curve(graph, estimator=short, fairness=[0.1, 0.2, 0.3, 0.4], random_state=0)
 
 
-def test_what_cannot_run_together_runs_one_by_one(graph, monkeypatch):
+def test_fits_that_cannot_run_together(graph, monkeypatch):
     assert is_together(graph, model())
     assert not is_together(graph, model(), [1.0])
     assert not is_together(graph, model(callbacks=lambda progress: None))

@@ -33,7 +33,7 @@ def test_every_form_of_several_attributes_is_the_same(make):
     assert found.weights.tolist() == [0.5, 0.5]
 
 
-def test_one_attribute_is_the_case_of_one():
+def test_single_attribute():
     found = encode_attributes(GENDER)
     assert not found.are_several
     assert found.names == ("group",)
@@ -107,7 +107,7 @@ def test_weights_are_shares_and_names_are_checked():
         found.weighted(3)
 
 
-def test_what_is_no_attribute_is_told():
+def test_invalid_attributes_raise():
     with pytest.raises(GroupsError, match="values must be columns"):
         encode_attributes({"ann": "girl", "bob": "boy"})
     with pytest.raises(GroupsError, match="rows of different lengths"):

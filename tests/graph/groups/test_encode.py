@@ -35,14 +35,14 @@ def test_every_container(kind):
     assert groups.shares.sum() == 1
 
 
-def test_mixed_types_stay_apart():
+def test_mixed_types_are_different_groups():
     groups = encode_groups([1, "1", 1, "x"])
     assert groups.n_groups == 3
     assert groups.codes[0] == groups.codes[2] != groups.codes[1]
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_missing_values_are_told_with_their_place(missing):
+def test_missing_values_raise_with_their_position(missing):
     with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing \(first at position 1"):
         encode_groups(["a", missing, "b"])
 

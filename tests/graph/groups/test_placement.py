@@ -23,7 +23,7 @@ def normalized_balance(labels, codes, k, h):
     return total
 
 
-def test_nodes_go_where_their_group_is_short():
+def test_nodes_go_to_clusters_that_lack_their_group():
     labels = np.array([0, 0, 1, 1, 0, 0, 0, 0])
     codes = np.array([0, 0, 1, 1, 0, 0, 1, 1])
     isolated = np.arange(8) >= 4
@@ -39,7 +39,7 @@ def test_without_groups_clusters_are_filled_up():
     assert np.bincount(placed).tolist() == [3, 2, 2]
 
 
-def test_nothing_to_place_changes_nothing_and_copies():
+def test_without_isolated_nodes_labels_are_copied():
     labels = np.array([0, 1])
     placed = place_isolated(labels, np.zeros(2, dtype=bool), np.array([0, 1]), 2, 2)
     assert placed.tolist() == [0, 1]

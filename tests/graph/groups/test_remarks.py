@@ -1,4 +1,4 @@
-"""Remarks about groups: one warning for each oddity, and none for groups that mean something."""
+"""Warnings about unsuitable groups, at most one for each fit."""
 
 import numpy as np
 import pytest
@@ -51,18 +51,18 @@ def test_numbers(room, kind):
 
 
 @pytest.mark.parametrize("groups", [np.arange(30) % 10, np.array([f"class {i % 10}" for i in range(30)])])
-def test_a_few_codes_are_no_numbers(room, groups):
+def test_few_distinct_codes_do_not_warn(room, groups):
     fit(room, groups)
 
 
-def test_words_are_no_numbers_however_many(room):
+def test_many_distinct_words_do_not_warn_about_numbers(room):
     # Not finite: neither the name of a cat nor a number to put into a bin.
     groups = np.array([f"cat {i // 3}" for i in range(30)], dtype=object)
     groups[:3] = "nan"
     fit(room, groups)
 
 
-def test_who_asks_for_no_fairness_hears_nothing(room):
+def test_no_warning_without_fairness(room):
     fit(room, changed(room, ["unknown"]), fairness=0)
     eg.NMTF(3, random_state=0).fit(room.adjacency, sensitive_features=changed(room, ["unknown"]))
 
