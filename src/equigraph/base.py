@@ -206,7 +206,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         gives a frame.
         """
         membership = self.fit(X, sensitive_features=sensitive_features).membership_
-        # By scikit-learn's name, so that its clone keeps it.
+        # Under scikit-learn's name, so that its clone keeps it.
         own = getattr(self, "_sklearn_output_config", {})
         return _framed(membership, own.get("transform", get_config()["transform_output"]), X, self)
 

@@ -16,7 +16,7 @@ class Method:
 
     name: str
     estimator: str  # name of the class in the namespace of equigraph
-    summary: str  # one line for people
+    summary: str  # description in one line
     extra: str | None = None  # extra of equigraph that it needs
 
     def load(self) -> Any:

@@ -142,7 +142,7 @@ class AnyOf(Constraint):
 
 
 CALLBACKS = AnyOf(
-    help="Told about progress; may stop the run.",
+    help="Called with the progress; may stop the run.",
     optional=True,
     options=(Instance(methods=("__call__",)), Instance(methods=("__iter__",))),
 )

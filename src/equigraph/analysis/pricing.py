@@ -103,7 +103,7 @@ class RulePrices(Tabular):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The rules that bind nobody: without them nothing better was found."""
+        """The rules without effect: no better clusters were found without them."""
         return tuple(row.rule for row in self.rows[1:-1] if not row.binds)
 
     def table(self) -> dict[str, NDArray]:
@@ -123,7 +123,7 @@ class RulePrices(Tabular):
         return {"measure": self.measure, "missed": self.missed, "rows": [vars(row) for row in self.rows]}
 
     def shown(self) -> tuple[list[str], list[list[Any]]]:
-        """Return the heads and the rows of the table for people; the first row is the result itself."""
+        """Return the heads and the rows of the displayed table; the first row is the result itself."""
         rows: list[list[Any]] = []
         for one in self.rows:
             cost = one.cost_in_words if rows else ""

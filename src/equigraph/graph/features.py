@@ -165,7 +165,7 @@ class AttributeChoice:
         weights = {} if self.weights is None else checked_weights(_renamed(self.weights, names))
         if weights:
             weights_of([str(name) for name in found], weights)
-        # A single attribute keeps its name, if it has one.
+        # A single attribute keeps its name, if any.
         own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not self.joints else None
         features, attribute = as_features(found, own)
         options = AttributeOptions(weights=weights, bins={name: bins[name] for name in bins if name in found})

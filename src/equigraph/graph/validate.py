@@ -75,7 +75,7 @@ def canonical_adjacency(
     dtype: DTypeLike | None = None,
     names: NDArray[Any] | None = None,
 ) -> sparse.csr_array:
-    """Implement `check_adjacency`, with node names in the messages where there are any."""
+    """Implement `check_adjacency`, with node names in the messages if given."""
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
     if adjacency.shape[0] != adjacency.shape[1] or not adjacency.shape[0]:

@@ -182,13 +182,13 @@ class Nodes:
         return self.graph.unit_adjacency
 
     def labels(self, labels: Any, name: str = "labels") -> Labels:
-        """Return labels, matched by name where they have names."""
+        """Return labels, matched by name if they have names."""
         if isinstance(labels, Labels):
             return encode_labels(labels, n_nodes=self.graph.n_nodes, name=name)
         return encode_labels(labels_in_order(labels, self.graph, name), name=name)
 
     def attributes(self, sensitive_features: Any, attribute: str | None = None) -> Attributes | None:
-        """Return attributes, matched by name where they have names; by default those of the graph.
+        """Return attributes, matched by name if they have names; by default those of the graph.
 
         Groups get the name of the attribute.
         """

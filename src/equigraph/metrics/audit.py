@@ -99,7 +99,7 @@ class FairnessFrame:
 
     @cached_property
     def _tables(self) -> dict[str, LabelTable]:
-        """The tables of all attributes and, where there are several, of their joint groups."""
+        """The tables of all attributes and, if there are several, of their joint groups."""
         every = dict(self.attributes)
         if self._given is not None and self._given.are_several:
             every[joined_name(self._given.names)] = self._given.joint
@@ -142,7 +142,7 @@ class FairnessFrame:
 
     @property
     def by_attribute(self) -> Any:
-        """Every fairness score of every attribute and, where there are several, of their joint groups."""
+        """Every fairness score of every attribute and, if there are several, of their joint groups."""
         return framed(self._by_attribute)
 
     @cached_property
@@ -155,7 +155,7 @@ class FairnessFrame:
         }
         for name, table in self._tables.items():
             scores = NORMALIZED.cluster_scores(table.counts, table.groups.sizes)
-            # NaN where nobody has a group.
+            # NaN where no node has a group.
             columns[f"NB {name}"] = np.where(table.counts.sum(axis=1) > 0, scores, np.nan).tolist()
         return columns
 
@@ -213,11 +213,11 @@ class FairnessFrame:
 
     @property
     def by_intersection(self) -> Any:
-        """The same for the joint groups of all attributes: those who agree in every one of them."""
+        """The same for the joint groups of all attributes: people with the same values of all of them."""
         return framed(self._by_intersection, len(self.attributes))
 
     def composition(self, attribute: str | None = None) -> Composition:
-        """Return who is in which cluster, by the groups of an attribute (by default the first)."""
+        """Return the number of nodes of each group of an attribute (by default the first) in each cluster."""
         self._need_attributes()
         name = next(iter(self.attributes)) if attribute is None else attribute
         if name not in self.attributes:

@@ -107,9 +107,9 @@ def individual_balance_score(
 
     ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean over the
     nodes. It lies in [0, 1]: 1 means that every node has equally many representatives in each cluster, 0 that every
-    node has none in some cluster. With groups and without ``self_pairs`` nobody represents themselves, so that 1 is out
-    of reach: where each of several clusters holds c of a group, its members score (c - 1) / c. A single cluster scores
-    1, and so does a node without representatives, which no clustering treats unfairly.
+    node has none in some cluster. With groups and without ``self_pairs`` no node represents itself, so that 1 is out of
+    reach: where each of several clusters holds c of a group, its members score (c - 1) / c. A single cluster scores 1,
+    and so does a node without representatives, which no clustering treats unfairly.
 
     Parameters
     ----------

@@ -271,7 +271,7 @@ def proportional(counts: Any, population: Any) -> float:
 
 
 def mouflon(counts: Any, population: Any) -> float:
-    """Return (h - 1) times the smallest of h counts over the rest; 1 where there is one group only."""
+    """Return (h - 1) times the smallest of h counts over the rest; 1 for a single group."""
     size, least = 0, counts[0]
     for s in range(len(counts)):
         size += counts[s]

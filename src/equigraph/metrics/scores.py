@@ -103,7 +103,7 @@ SCORES: dict[str, Score] = _by_name(
         larger_is_better=None,
     ),
 )
-# Scores that other papers report; `evaluate` computes them where they are asked for.
+# Scores that other papers report; `evaluate` computes them on request.
 FURTHER: dict[str, Score] = _by_name(
     Score(
         "conductance",

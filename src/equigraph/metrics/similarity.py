@@ -322,7 +322,7 @@ def _dense(membership: Any) -> NDArray[Any]:
 
 
 def _as_matrix(membership: Any) -> NDArray[np.float64] | None:
-    """Return a two-dimensional float array, or None for what is not two-dimensional."""
+    """Return a two-dimensional float array, or None for other objects."""
     if isinstance(membership, Mapping):
         return None
     if isinstance(membership, (list, tuple)) and not (membership and np.ndim(membership[0]) == 1):

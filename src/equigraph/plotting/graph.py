@@ -123,13 +123,13 @@ class GraphDisplay(LabelsDisplay):
             Where to draw; by default a figure of its own.
         names : bool, optional
             Whether to write the names; by default up to 60 nodes. Names that would cover others, or nodes, are left
-            out, and the picture tells how many are there.
+            out, and the plot shows how many are written.
         legend : bool, default=True
             Whether to explain colours and shapes.
         title : str, optional
             By default the numbers of nodes, edges and clusters.
         numbers : bool, default=False
-            Whether to write its cluster into every node, so that it can be told without its colour.
+            Whether to write its cluster into every node, so that it can be read without its colour.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class GraphDisplay(LabelsDisplay):
         return ", ".join(count(number, noun) for noun, number in numbers.items())
 
     def _node_size(self) -> float:
-        """Return the area of a node in points: less in axes that are smaller than a figure of one's own."""
+        """Return the area of a node in points: less in axes that are smaller than a default figure."""
         whole = self.ax_.get_window_extent()
         room = min(1.0, whole.width * whole.height / self.ax_.figure.dpi**2 / 40)
         return float(np.clip(9000 / self.labels.size, 4, 150)) * room

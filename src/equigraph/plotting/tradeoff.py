@@ -129,7 +129,7 @@ class TradeoffDisplay(Display):
         _draw_measure(right, curve, names[1], color=_FAIR, marker="s", markersize=4, linewidth=1.5)
         _dial_axis(ax, curve)
         point = self.selected
-        # The twin is drawn over the left axes, so the line goes there to be seen.
+        # The twin is drawn over the left axes, which would hide the line.
         right.axvline(point.fairness, color=_MARK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
         for axis, name, marker, size in ((ax, "Q", "o", 12), (right, names[1], "s", 10)):
             place = ([point.fairness], [point.scores[name]])
@@ -318,7 +318,7 @@ class StabilityDisplay(Display):
         self.stability = stability
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the lines, on axes of one's own or on new ones."""
+        """Draw the lines, on given axes or on new ones."""
         with look():
             ax = self._axes(ax, (7.2, 4.2))
             table = self.stability.table()
@@ -391,7 +391,7 @@ def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], N
 
 
 def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **style: Any) -> None:
-    """Draw a score over the dial, on an axis from 0 (or below, where there are such scores)."""
+    """Draw a score over the dial, on an axis from 0 (or below, if there are negative scores)."""
     # A single restart has no spread, and no score is above 1.
     means = curve.values(name, of="means")
     spreads = np.nan_to_num([point.spreads[name] for point in curve.points])

@@ -125,7 +125,7 @@ def clustering_parts(stored: Stored) -> dict[str, Any]:
 
 
 def labels_table(stored: Stored, n_nodes: int) -> dict[str, NDArray]:
-    """Return the columns of labels.csv, or of labels.parquet where that takes its place."""
+    """Return the columns of labels.csv, or of labels.parquet if that replaces it."""
     name = PARQUET_LABELS if LABELS not in stored and PARQUET_LABELS in stored else LABELS
     columns, path = stored.table(name), stored.folder / name
     if not {"node", "cluster"} <= set(columns):

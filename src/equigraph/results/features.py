@@ -186,7 +186,7 @@ def notion_of(result: Any) -> Notion:
     name = str(result.parameters.get("notion") or NORMALIZED.name)
     if name not in NOTIONS:
         raise ParameterError(
-            "The clusters were made for a notion of one's own, whose score a result does not store: the effect of "
+            "The clusters were made for a custom notion, whose score a result does not store: the effect of "
             "single moves and rules on it cannot be computed."
         )
     return NOTIONS[name]

@@ -23,7 +23,7 @@ from equigraph.exceptions import ParameterError
 _AS_STABLE = 0.2
 # Objectives that differ by less are the same; the smaller number of clusters is then preferred.
 _SAME = 1e-3
-# Stable numbers whose objectives differ by less cannot be told apart: a few nodes of another group change as much.
+# Stable numbers whose objectives differ by less count as equally good: a few nodes of another group change as much.
 _CLOSE = 3e-3
 # Below the first, nothing is recommended; below the second, the answer is called unclear.
 _UNSTABLE, _UNCLEAR = 0.5, 0.75
@@ -189,7 +189,7 @@ class Stability(Tabular):
 
     @property
     def plausible(self) -> tuple[int, ...]:
-        """The recommended number and those that cannot be told from it; empty where none is stable."""
+        """The recommended number and those as good as it; empty if none is stable."""
         return self._answer.plausible
 
     def row(self, k: int | None = None) -> StabilityRow:

@@ -226,7 +226,7 @@ def _aim_in_words(estimator: Any, graph: Graph) -> str:
 
 
 def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float]:
-    """Return the mean adjusted Rand index and mean NMI over pairs of clusterings; NaN where there is no pair."""
+    """Return the mean adjusted Rand index and mean NMI over pairs of clusterings; NaN without pairs."""
     scores = [(adjusted_rand_score(*pair), normalized_mutual_info_score(*pair)) for pair in pairs]
     ari, nmi = np.mean(scores, axis=0) if scores else (np.nan, np.nan)
     return float(ari), float(nmi)

@@ -78,7 +78,7 @@ class Comparison:
         return self.graphs[0].n_clusters
 
     def attribute_scores(self) -> list[str]:
-        """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""
+        """Return the names of the scores of every attribute, such as ``NB[gender]``; none for a single one."""
         return list(dict.fromkeys(name for row in self.rows for name in row.by_attribute))
 
     def table(self, *, per_seed: bool = False) -> list[dict[str, Any]]:
@@ -416,7 +416,7 @@ class Comparison:
         return [*first, *names], cells
 
     def _page(self) -> tuple[str, list[str], list[list[str]]]:
-        """Return caption, heads and cells for people."""
+        """Return caption, heads and cells of the displayed table."""
         shown = ("Q", "B", "NB", "rho") if self.metrics == COMPARED else self.metrics
         heads, cells = self._shown((*shown, "sizes", "stability", "seconds", "status"))
         if any(row.error for row in self.rows):

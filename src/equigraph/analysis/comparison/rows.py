@@ -133,7 +133,7 @@ class ComparisonRow:
 
     @property
     def by_attribute(self) -> dict[str, float | None]:
-        """Scores of every attribute where there are several, such as ``NB[gender]``; B, NB and rho are their means."""
+        """Scores of every attribute if there are several, such as ``NB[gender]``; B, NB and rho are their means."""
         names = self.fits[0].scores if self.fits else ()
         return {name: self.mean(name) for name in names if "[" in name}
 

@@ -1,4 +1,4 @@
-"""Run methods on one graph or several, each with several seeds: methods by name and estimators of one's own."""
+"""Run methods on one graph or several, each with several seeds: methods by name and custom estimators."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def compare(
     graphs : graph, or mapping from name to graph
         Anything that `equigraph.as_graph` takes, or several of them by name.
     methods : str, iterable of str and estimators, or mapping from name to either, optional
-        Names from `equigraph.methods.METHODS`, by default all; and estimators of one's own: anything with ``fit``,
+        Names from `equigraph.methods.METHODS`, by default all; and custom estimators: anything with ``fit``,
         ``get_params`` and ``labels_``. Rows have the names of the mapping, otherwise that of the method or of the
         class. Estimators of equigraph are fitted to the graph, others to its adjacency, with ``sensitive_features``
         where their ``fit`` takes them. Parameters called ``n_clusters`` and ``random_state`` are set, the others are

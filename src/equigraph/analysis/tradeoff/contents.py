@@ -92,7 +92,7 @@ def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | Non
 class FrontEntries(TypedDict):
     """Entry of curve.json for a point of the front, in addition to those of the point."""
 
-    point: int | None  # its place among the points of the curve, None if it is none of them
+    point: int | None  # its index among the points of the curve, or None
 
 
 class Recommended(TypedDict):
@@ -230,7 +230,7 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
 
 
 def _not_kept(counts: Any, population: Any) -> float:
-    raise ParameterError("The score of a notion of one's own is a function, which is not stored in a folder.")
+    raise ParameterError("The score of a custom notion is a function, which is not stored in a folder.")
 
 
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:

@@ -1,4 +1,4 @@
-"""The trade-off curve: what a sweep of the dial returns."""
+"""The `TradeoffCurve` class: the result of a sweep of the dial."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TradeoffCurve(Featured):
     n_clusters : int or None
         Number of clusters asked for; None where the method chooses it.
     notion : str or Notion
-        The notion of fairness. A curve read from a folder has the names of a notion of one's own, but not its score.
+        The notion of fairness. A curve read from a folder has the names of a custom notion, but not its score.
     seeds : tuple of int
         One per restart.
     seconds : float
