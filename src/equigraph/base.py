@@ -425,7 +425,7 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
         return membership
     if sparse.issparse(membership):
         raise ParameterError(
-            f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
+            f"The membership of {type(model).__name__} is sparse if no number of clusters is given: "
             f"a frame needs n_clusters."
         )
     columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))

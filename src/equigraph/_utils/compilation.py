@@ -1,7 +1,7 @@
 """Compilation of loops by numba: the decorator, the cache on disk, and a notice while compiling.
 
 numba compiles a loop when it is first called and keeps the result in a cache on disk: beside the package, in the user's
-cache folder where that is read-only, or where ``NUMBA_CACHE_DIR`` says. From the second run on they are only loaded.
+cache folder if that is read-only, or in ``NUMBA_CACHE_DIR``. From the second run on they are only loaded.
 """
 
 from __future__ import annotations

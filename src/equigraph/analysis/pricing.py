@@ -54,7 +54,7 @@ class Price:
         Gain of the objective over the best found with all rules.
     low, high : float
         The least and the greatest difference between what single searches found without the rules and with all rules;
-        the same where the searches agree.
+        the same if the searches agree.
     binds : bool
         Whether leaving the rules out improves fairness or the objective.
     """

@@ -85,7 +85,7 @@ def load(
     Raises
     ------
     ParameterError
-        If there is no such data set, or ``raw`` is asked for where there are no raw files.
+        If there is no such data set, or ``raw`` is requested and there are no raw files.
     DatasetError
         If a file is damaged, or neither on this machine nor available for download.
     MissingDependencyError

@@ -200,10 +200,10 @@ def read_graph(
         attribute of a networkx, igraph, torch_geometric, GraphML or GML graph. A column without a name is
         given by its number, counting from 0; a column that has the number as its name comes first.
     source, target : str or int, optional
-        Columns of an edge list, file or table, that hold the two ends of an edge, where they have other names than
+        Columns of an edge list, file or table, that hold the two ends of an edge, if they have other names than
         those above.
     format : str, optional
-        Format of the file, where the suffix does not tell: ``"edges"`` or ``"matrix"`` for text files,
+        Format of the file, if the suffix does not tell: ``"edges"`` or ``"matrix"`` for text files,
         ``"csv"``, ``"tsv"`` or ``"txt"`` for either, ``"parquet"``, ``"graphml"``, ``"gml"``, ``"mtx"``,
         ``"npz"`` or ``"mat"``.
     header : bool, optional

@@ -184,7 +184,7 @@ def index_type(n_entries: int, n_nodes: int) -> Any:
 
 
 def canonical_index(csr: sparse.csr_array) -> sparse.csr_array:
-    """Return the matrix with int32 indices where they fit; scipy's operations choose differently."""
+    """Return the matrix with int32 indices if they fit; scipy's operations choose differently."""
     index = index_type(csr.nnz, csr.shape[0])
     if csr.indices.dtype == csr.indptr.dtype == index:
         return csr

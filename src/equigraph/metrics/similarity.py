@@ -269,7 +269,7 @@ def _check_pairs(pairs: ArrayLike, n_nodes: int) -> tuple[NDArray[np.integer], N
 def as_outputs(membership: ArrayLike, nodes: Nodes | None = None) -> NDArray[Any]:
     """Return codes of labels (n_nodes,) of any type, or the rows of a nonnegative membership, scaled to sum to 1.
 
-    Both are matched with the nodes by name where they have names.
+    Both are matched with the nodes by name if they have names.
     """
     membership = labels_of_communities(membership)
     rows = _dense(membership) if sparse.issparse(membership) else membership

@@ -416,7 +416,7 @@ def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **sty
 
 
 def _dial_axis(ax: Any, curve: TradeoffCurve) -> None:
-    """Set a logarithmic axis, with room for 0, where the values of the dial span several orders."""
+    """Set a logarithmic axis, with room for 0, if the values of the dial span several orders."""
     fairness = curve.fairness
     positive = fairness[fairness > 0]
     if fairness.max() > 1 and positive.max() / positive.min() > _WIDE:

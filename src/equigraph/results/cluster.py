@@ -1,4 +1,4 @@
-"""Fit a method by its name to a scored result, and make results of given labels."""
+"""Fit a method by its name and return a scored result; build results from given labels."""
 
 from __future__ import annotations
 

@@ -43,13 +43,13 @@ class ClusteringResult(Exported):
     labels : ndarray of shape (n_nodes,)
         Cluster of each node, largest cluster first.
     membership : ndarray or csr_array of shape (n_nodes, n_clusters)
-        H; its row-wise argmax are the labels. Sparse and one-hot where no number of clusters was asked for.
+        H; its row-wise argmax are the labels. Sparse and one-hot if no number of clusters was asked for.
     interaction : ndarray or csr_array of shape (n_clusters, n_clusters)
-        W; sparse where the membership is.
+        W; sparse if the membership is.
     node_names : ndarray of shape (n_nodes,)
         Names of the nodes, as given.
     sensitive_features : ndarray of shape (n_nodes,), dict of columns or None
-        Groups as given; None for a node without one. A dict where there are several attributes.
+        Groups as given; None for a node without one. A dict if there are several attributes.
     scores : dict
         Q, B, NB, minimum balance, rho and the number of non-empty clusters; of several attributes the means, and those
         of each, such as ``NB[gender]``.
@@ -69,7 +69,7 @@ class ClusteringResult(Exported):
         Origin of the graph, as set by commands: the command, the folder it ran in, the file and the options of reading.
     status : str or None
         How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
-        None where a method does not iterate.
+        None if a method does not iterate.
     graph : Graph or None
         The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     attribute_options : AttributeOptions
@@ -297,12 +297,12 @@ class ClusteringResult(Exported):
         Parameters
         ----------
         one : object
-            Alone: the name of a node (or its position, where a graph has no names). A single argument is never a
+            Alone: the name of a node (or its position, if a graph has no names). A single argument is never a
             cluster, even if nodes are called 0 and 1.
         other : int, optional
             With it both are numbers of clusters.
         graph : graph, optional
-            The graph that was clustered; needed where the result was read from a folder.
+            The graph that was clustered; needed if the result was read from a folder.
         sensitive_features : frame, dict of columns, array or Series, optional
             Attributes to explain by; by default those of the clustering.
         rules : Rules or dict, optional
@@ -354,7 +354,7 @@ class ClusteringResult(Exported):
         Parameters
         ----------
         graph : graph, optional
-            The graph that was clustered, with its attributes; needed where the result was read from a folder.
+            The graph that was clustered, with its attributes; needed if the result was read from a folder.
         by : {"rule", "kind"}, optional
             Whether single rules are left out or all of a kind, such as all pairs apart. By default single ones, up
             to 30.

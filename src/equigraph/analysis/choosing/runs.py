@@ -63,7 +63,7 @@ def stability(
         One attribute or several, as for ``fit``; by default those that came with the graph.
     estimator : estimator, optional
         Any of equigraph, or another with ``n_clusters``, ``labels_`` and a ``fit`` that takes an adjacency. By default
-        `FairPartition` with a tenth of its effort, and without a fairness term where there are no groups.
+        `FairPartition` with a tenth of its effort, and without a fairness term if there are no groups.
     n_seeds : int, default=3
         Fits to the graph itself, two at least.
     n_removals : int, default=4

@@ -1,4 +1,4 @@
-"""Methods compared on one graph or several: scores of every seed, intervals, paired tests and tables."""
+"""Comparison of methods on one graph or several: scores of every seed, intervals, paired tests and tables."""
 
 from equigraph.analysis.comparison.result import Comparison
 from equigraph.analysis.comparison.rows import ComparedGraph, ComparisonRow, Fit

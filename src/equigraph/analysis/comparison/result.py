@@ -198,7 +198,7 @@ class Comparison:
         baseline : str, optional
             The method that all others are tested against; by default every pair of methods is tested.
         over : {"graphs", "seeds"}, optional
-            What the pairs are: graphs, each with its mean over the seeds, or seeds. By default graphs where there are
+            What the pairs are: graphs, each with its mean over the seeds, or seeds. By default graphs if there are
             several. Seeds of one graph are no independent observations of how methods compare on graphs in general;
             two methods that do not depend on the seed make one pair.
 

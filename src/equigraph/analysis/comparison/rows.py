@@ -1,4 +1,4 @@
-"""One fit of a comparison, one row of it (a method on a graph with all its seeds), and paired tests between methods."""
+"""Fits and rows of a comparison (a row is a method on a graph with all its seeds), and paired tests of methods."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Fit:
     seed : int
         The seed.
     scores : dict
-        Score by name; None where it is not a finite number.
+        Score by name; None if it is not a finite number.
     sizes : tuple of int
         Nodes of each cluster.
     seconds : float
@@ -64,14 +64,14 @@ class ComparisonRow:
     method : str
         Name of the method.
     graph : str
-        Name of the graph; empty where there is only one.
+        Name of the graph; empty if there is only one.
     fits : tuple of Fit
-        One per seed; none where the method failed.
+        One per seed; none if the method failed.
     stability : float or None
         Mean adjusted Rand index over all pairs of seeds: 1 when every seed gives the same clusters. None for
         a single seed.
     fairness : float or None
-        The dial that was set, by ``fairness=`` or ``tune=``; None where the method kept its own, or has none.
+        The dial that was set, by ``fairness=`` or ``tune=``; None if the method kept its own, or has none.
     notes : tuple of str
         Warnings, of each kind the first; and whether the clusters are the same without fairness.
     error : str or None
@@ -95,7 +95,7 @@ class ComparisonRow:
         return [value for value in found if value is not None]
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of a score over the seeds; None where a seed lacks it."""
+        """Return the mean of a score over the seeds; None if a seed lacks it."""
         values = self.values(name)
         return float(np.mean(values)) if values and len(values) == len(self.fits) else None
 

@@ -76,7 +76,7 @@ def compare(
         default each method's own default.
     tune : bool, default=False
         Whether every dial that ``fairness`` does not set is chosen first: of eleven values in [0, 1], or of powers of
-        ten where it has no upper end, the one whose Q times NB is largest with the first seed. Rows record it.
+        ten if it has no upper end, the one whose Q times NB is largest with the first seed. Rows record it.
     n_seeds : int, default=3
         Number of seeds: ``random_state``, ``random_state + 1``, ...
     random_state : int, Generator, RandomState or None, default=0
@@ -238,7 +238,7 @@ class _GraphRuns:
             model.fit(self.graph.adjacency, **groups)
         seconds = time.perf_counter() - start
         labels = np.asarray(model.labels_)
-        # Empty clusters are counted where the estimator is one of ours.
+        # Empty clusters are counted if the estimator is one of ours.
         sizes = np.unique(labels, return_counts=True)[1]
         if ours:
             sizes = np.bincount(labels, minlength=model.membership_.shape[1])
@@ -246,7 +246,7 @@ class _GraphRuns:
         return labels, Fit(seed, {}, tuple(sizes.tolist()), seconds, status)
 
     def _scores(self, labels: NDArray[Any]) -> dict[str, float | None]:
-        """Return the usual scores and those asked for; None where one is not a finite number."""
+        """Return the usual scores and those asked for; None if one is not a finite number."""
         found: dict[str, Any] = dict(evaluate(self.graph, labels))
         for name, metric in self.metrics.items():
             if callable(metric):

@@ -98,7 +98,7 @@ class NodeExplanation:
     cluster, size : int
         The cluster, and its number of nodes.
     groups : dict of str to object
-        Value of each attribute; None where there is none.
+        Value of each attribute; None if there is none.
     linked : tuple of Linked
         Linked people, by cluster, for every cluster.
     moves : tuple of Move

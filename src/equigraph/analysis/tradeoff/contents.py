@@ -176,7 +176,7 @@ def json_of(curve: Any) -> dict[str, Any]:
 
 
 def place_of(curve: Any, point: TradeoffPoint) -> dict[str, Any]:
-    """Return where a point is: its index among the points and on the front, and its dial."""
+    """Return the position of a point: its index among the points and on the front, and its dial."""
     return {
         "index": index_of(point, curve.points),
         "front": index_of(point, curve.front),

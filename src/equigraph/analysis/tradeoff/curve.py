@@ -58,13 +58,13 @@ class TradeoffCurve(Featured):
     node_names : ndarray of shape (n_nodes,)
         Names of the nodes, as given.
     sensitive_features : ndarray of shape (n_nodes,) or dict of columns
-        Groups as given; None for a node without one. A dict where there are several attributes.
+        Groups as given; None for a node without one. A dict if there are several attributes.
     method : str
         Name of the estimator.
     parameters : dict
         Its parameters, but for the dial and the seed.
     n_clusters : int or None
-        Number of clusters asked for; None where the method chooses it.
+        Number of clusters asked for; None if the method chooses it.
     notion : str or Notion
         The notion of fairness. A curve read from a folder has the names of a custom notion, but not its score.
     seeds : tuple of int
@@ -331,7 +331,7 @@ class TradeoffCurve(Featured):
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write `summary`, the names of the nodes, and the labels of each point in their order.
 
-        ``front_labels`` are those of the front, null where they are labels of a point.
+        ``front_labels`` are those of the front, null if they are labels of a point.
         """
         write_json(path, json_of(self))
 

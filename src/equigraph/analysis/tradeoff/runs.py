@@ -62,7 +62,7 @@ class Sweep:
 
     @cached_property
     def tasks(self) -> list[tuple[int, tuple[float, ...] | None]]:
-        """Seeds with values; all values at once where the method searches for them together."""
+        """Seeds with values; all values at once if the method searches for them together."""
         parts: list[tuple[float, ...] | None] = [self.values]
         if self.values is not None and not self.model._searches_dial:
             parts = [(value,) for value in self.values]

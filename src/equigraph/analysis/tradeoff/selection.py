@@ -159,7 +159,7 @@ def reaching(x: NDArray[np.float64], y: NDArray[np.float64], target: float, *, n
 def within_loss(x: NDArray[np.float64], y: NDArray[np.float64], loss: float) -> int:
     """Return the point of largest y among those that lose at most a fraction of the best x (equal y: largest x).
 
-    The loss of a point is ``(best - x) / |best|``, relative to the largest x of the curve; 0 where both are 0.
+    The loss of a point is ``(best - x) / |best|``, relative to the largest x of the curve; 0 if both are 0.
     """
     best = float(x.max())
     cheap = np.nonzero(np.round(x - (best - loss * abs(best)), _DIGITS) >= 0)[0]

@@ -122,10 +122,10 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
         give one curve each.
     fairness : iterable of float, optional
         Values of the dial, ascending; one point each. By default the points are evenly spaced in the fairness that is
-        *reached*, where the method searches its whole dial at once (`FairPartition`), and even values of the dial in
+        *reached*, if the method searches its whole dial at once (`FairPartition`), and even values of the dial in
         [0, 1] otherwise. A dial without an upper end, such as the weight of `IFairNMTF`, needs values.
     n_points : int, optional
-        Number of points where no values are given, and at most that many where some would be the same: 11 by
+        Number of points if no values are given, and at most that many if some would be the same: 11 by
         default, 21 even values of the dial.
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, optional
         Notion of fairness. It is set in the estimator if that has a notion, and says by which score

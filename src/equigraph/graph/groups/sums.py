@@ -1,4 +1,4 @@
-"""Sums, means and counts over groups: in O(n k)."""
+"""Sums, means and counts over groups, in O(n k)."""
 
 from __future__ import annotations
 
