@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.graph.units import LEAST_SHARE, in_users_unit, unit_weights
+from equigraph.graph.validate import LEAST_SHARE, in_users_unit, unit_weights
 
 
 def weighted(seed=0, n=30):
@@ -45,7 +45,7 @@ def test_tiny_weights_stay_positive():
 
 def test_weights_in_several_chunks(monkeypatch):
     expected = unit_weights(weighted() * 3)
-    monkeypatch.setattr("equigraph.graph.units._CHUNK", 7)
+    monkeypatch.setattr("equigraph.graph.validate._CHUNK", 7)
     np.testing.assert_array_equal(unit_weights(weighted() * 3).data, expected.data)
 
 

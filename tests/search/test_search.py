@@ -10,7 +10,7 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph._utils.callbacks import Notifier
-from equigraph.graph.units import unit_weights
+from equigraph.graph.validate import unit_weights
 from equigraph.search.large import best_number, make_search
 from equigraph.search.pool import TOLERANCE, Target
 from equigraph.search.search import Search

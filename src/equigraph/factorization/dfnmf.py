@@ -35,7 +35,7 @@ from equigraph.factorization.multiplicative import (
 )
 from equigraph.factorization.penalties import GroupParity, Penalty, WeightedSum, over_attributes
 from equigraph.factorization.penalties.base import PenaltyTerms
-from equigraph.graph.units import in_users_unit
+from equigraph.graph.validate import in_users_unit
 from equigraph.stores.products import Product, SerialProduct, product_of, single_blas_thread
 
 

@@ -39,7 +39,7 @@ from equigraph.factorization.starts import (
     start_from_labels,
     svd_start,
 )
-from equigraph.graph.units import in_users_unit
+from equigraph.graph.validate import in_users_unit
 from equigraph.stores.products import Product, SerialProduct, StoreProduct, product_of
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 

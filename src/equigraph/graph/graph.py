@@ -29,8 +29,7 @@ from equigraph.graph.groups.attributes import (
 )
 from equigraph.graph.groups.encode import Groups, is_missing
 from equigraph.graph.names import as_names, check_unique, texts
-from equigraph.graph.units import largest_weight, unit_weights
-from equigraph.graph.validate import canonical_adjacency
+from equigraph.graph.validate import canonical_adjacency, largest_weight, unit_weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)

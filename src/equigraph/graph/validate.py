@@ -1,4 +1,8 @@
-"""Check an adjacency matrix and convert it to canonical CSR."""
+"""Check an adjacency matrix, and return it in canonical form with weights in units of the largest.
+
+A graph is the same in grams and in tonnes. Methods and scores therefore see every weight as a share of the largest;
+reported weights are in the user's unit.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,12 @@ from equigraph.graph.sparse_arrays import check_shape, to_csr
 SYMMETRIZE = ("max", "min", "mean", "sum")
 # Entries that are compared with the transpose at a time.
 BLOCK = 1 << 18
+# Smaller shares are raised to this one: an edge stays an edge, and its squared weight does not underflow.
+LEAST_SHARE = 2.0**-400
+# Rounds a double to 40 bits of its mantissa.
+_SPLIT = 2.0**13 + 1
+# Weights that are scaled at a time.
+_CHUNK = 1 << 20
 
 
 def check_adjacency(
@@ -276,3 +286,56 @@ def looks_like_distances(adjacency: sparse.csr_array) -> bool:
             return False
         n_telling += int(np.count_nonzero(longest > 2 * shortest))
     return n_telling >= _ENOUGH
+
+
+def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph with weights in units of the largest, those in double precision rounded to 12 digits.
+
+    In another unit the same weights differ in their last digit, which would break ties differently and change results.
+    Rounded, they are bitwise equal, except for the rare ones between two rounded numbers. The same object is returned
+    if its weights are in that unit already; otherwise one that shares all but the weights.
+    """
+    data = adjacency.data
+    unit = largest_weight(data)
+    if not data.size or data.min() == unit == 1:
+        return adjacency
+    if unit == 1 and all(np.array_equal(shares_of(part, unit), part) for part in _chunks(data)):
+        return adjacency
+    shares = np.empty_like(data)
+    for part, out in zip(_chunks(data), _chunks(shares), strict=True):
+        out[...] = shares_of(part, unit)
+    return sparse.csr_array((shares, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+
+
+def largest_weight(data: NDArray) -> float:
+    """Return the largest weight, the unit of a graph; 1 without edges."""
+    return float(data.max()) if data.size else 1.0
+
+
+def in_users_unit(H: NDArray, W: NDArray, unit: float) -> tuple[NDArray, NDArray]:
+    """Return factors of a graph whose weights were shares of a unit, so that H W H' is in the user's own.
+
+    W is multiplied by the unit. If that overflows, W is first divided by its maximum, which H takes.
+    """
+    with np.errstate(over="ignore"):
+        scaled = W * unit
+    if np.isfinite(scaled).all():
+        return H, scaled
+    top = W.max()
+    return H * H.dtype.type(np.sqrt(top)), W / top * unit
+
+
+def _chunks(data: NDArray) -> list[NDArray]:
+    return [data[start : start + _CHUNK] for start in range(0, data.size, _CHUNK)]
+
+
+def shares_of(weights: NDArray, unit: float) -> NDArray:
+    """Return weights in units of the largest weight of the graph."""
+    dtype = weights.dtype.type
+    with np.errstate(under="ignore"):
+        shares = weights / dtype(unit)
+    if weights.dtype != np.float64:
+        return np.maximum(shares, np.finfo(weights.dtype).tiny)
+    shares = np.maximum(shares, LEAST_SHARE)
+    high = shares * _SPLIT
+    return high - (high - shares)

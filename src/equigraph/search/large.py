@@ -20,7 +20,7 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.graph.units import unit_weights
+from equigraph.graph.validate import unit_weights
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.level import aggregate, common_parts, compact, first_level

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.graph.units import largest_weight, shares_of, unit_weights
+from equigraph.graph.validate import largest_weight, shares_of, unit_weights
 from equigraph.search.arrays import BROKEN, LabelState, Level, SwapCandidates, Tour
 from equigraph.search.kernels.local import visit, wanted_clusters
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows

@@ -26,7 +26,7 @@ from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.attributes import AttributeOptions
 from equigraph.graph.names import text_array, texts
-from equigraph.graph.units import largest_weight, shares_of
+from equigraph.graph.validate import largest_weight, shares_of
 from equigraph.stores.block_files import (
     BLOCK_BYTES,
     BlockWriter,
