@@ -37,8 +37,7 @@ from equigraph.exceptions import (
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.groups import Attributes, Groups
-from equigraph.graph.groups.encode import warn_about_groups
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator, warn_about_groups
 from equigraph.metrics.notions import Notion
 from equigraph.stores.blocks import BlockGraph
 

@@ -28,7 +28,7 @@ from equigraph.factorization.normalized import (
 )
 from equigraph.factorization.penalties import Penalty, curvature_bound
 from equigraph.factorization.penalties.base import form_of
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.stores.products import Product, gram
 
 # Most groups for the exact minimisation, which solves systems of that order; beyond, gradients are cheaper.

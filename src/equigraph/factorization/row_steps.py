@@ -23,7 +23,7 @@ from equigraph.factorization.multiplicative import (
 )
 from equigraph.factorization.penalties import GroupForm, Penalty
 from equigraph.factorization.penalties.base import form_of
-from equigraph.graph.groups.sums import group_sums
+from equigraph.graph.groups.encode import group_sums
 from equigraph.stores.block_files import writable
 from equigraph.stores.products import StoreProduct, gram
 from equigraph.stores.rows import MOST_COLUMNS, Rows, StreamedRows, ordered_sum

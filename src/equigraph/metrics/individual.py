@@ -16,7 +16,7 @@ from scipy import sparse
 
 from equigraph.exceptions import ParameterError
 from equigraph.graph.groups import Groups
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.metrics._table import (
     Labels,

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from equigraph._utils.parameters import Real, check_known, check_parameters
 from equigraph.graph.groups import Groups
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.metrics._table import Labels, read_nodes
 
 _BLOCK_ENTRIES = 1 << 22  # stored entries handled at a time: bounds the temporaries to some 100 MB

@@ -11,8 +11,7 @@ from scipy import sparse
 from equigraph._utils.text import GIVE_GROUPS, count, shown
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import as_graph
-from equigraph.graph.groups.encode import unique_values
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics import composition
 from equigraph.metrics._table import read_nodes

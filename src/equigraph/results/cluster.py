@@ -17,7 +17,7 @@ from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.adapters import library_of
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.methods import get_method
 from equigraph.metrics import evaluate
 from equigraph.metrics._table import make_tables

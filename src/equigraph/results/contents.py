@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InputError
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.results.features import AttributeEntry, stored_features
 from equigraph.results.formats import Stored
 from equigraph.results.persistence import MANIFEST, Contents

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
 from equigraph.exceptions import InfeasibleError
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.spectral.solvers import Laplacian, smallest
 
 # Singular values below this, relative to the largest possible one, count as zero.

@@ -43,7 +43,7 @@ def as_result(graph, labels, **changes):
     from dataclasses import replace
 
     from equigraph.base import interaction_of
-    from equigraph.graph.groups.sums import indicator
+    from equigraph.graph.groups.encode import indicator
 
     k = int(labels.max()) + 1
     made = eg.cluster(graph, method="random", n_clusters=2, random_state=0)

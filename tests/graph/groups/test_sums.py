@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.graph.groups.sums import contingency_table, group_means, group_sums, indicator
+from equigraph.graph.groups.encode import contingency_table, group_means, group_sums, indicator
 
 CODES = np.array([0, 2, 0])
 VALUES = np.array([[1, 10], [2, 20], [4, 40]], dtype=np.float32)

@@ -104,7 +104,7 @@ WRITERS: dict[str, Callable[[Step, Path, str], object]] = {
 
 def drawn_graph(step: Step) -> dict[str, Any]:
     """Return positions and links for the page; above its limits, those of the clusters."""
-    from equigraph.graph.groups.sums import indicator
+    from equigraph.graph.groups.encode import indicator
     from equigraph.plotting import spring_layout
 
     people = step.people

@@ -21,7 +21,7 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import GroupsError, InfeasibleError, require, warn
 from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 from equigraph.spectral.solvers import lanczos
 from equigraph.stores.blocks import BlockGraph
 

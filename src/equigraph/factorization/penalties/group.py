@@ -12,7 +12,7 @@ from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError
 from equigraph.factorization.penalties.base import MOST_GROUPS, GroupForm, Penalty, PenaltyTerms, WeightedSum
 from equigraph.graph.groups import Attributes, Groups, encode_groups
-from equigraph.graph.groups.sums import indicator
+from equigraph.graph.groups.encode import indicator
 
 
 def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -> WeightedSum:

@@ -1,4 +1,4 @@
-"""Encode sensitive features as integer group codes, bin numbers, and warn about unsuitable groups."""
+"""Groups as integer codes: encoding, bins of numbers, warnings about unsuitable groups, sums over groups."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from equigraph._utils.text import count
 from equigraph.exceptions import (
@@ -370,3 +371,34 @@ def _as_number(value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         return None
+
+
+def indicator(codes: NDArray[np.intp], n_codes: int, dtype: type | np.dtype = np.float64) -> sparse.csr_array:
+    """Return the one-hot matrix of shape (n_nodes, n_codes) of integer codes."""
+    n = codes.size
+    data = np.ones(n, dtype=dtype)
+    return sparse.csr_array((data, codes, np.arange(n + 1)), shape=(n, n_codes))
+
+
+def group_sums(values: NDArray, codes: NDArray[np.intp], n_groups: int) -> NDArray:
+    """Sum the rows of each group, always in double precision: a group may have millions of rows."""
+    values = np.asarray(values)
+    return np.column_stack(
+        [np.bincount(codes, weights=values[:, j], minlength=n_groups) for j in range(values.shape[1])]
+    )
+
+
+def group_means(values: NDArray, codes: NDArray[np.intp], n_groups: int) -> NDArray:
+    """Average the rows of each group; every group must have a member."""
+    sizes = np.bincount(codes, minlength=n_groups)
+    return group_sums(values, codes, n_groups) / sizes[:, None]
+
+
+def contingency_table(
+    labels: NDArray[np.intp], codes: NDArray[np.intp], n_clusters: int, n_groups: int
+) -> NDArray[np.int64]:
+    """Count the nodes of every (cluster, group) pair; a node without a group (-1) is not counted."""
+    if codes.size and codes.min() < 0:
+        labels, codes = labels[codes >= 0], codes[codes >= 0]
+    pairs = labels.astype(np.int64) * n_groups + codes
+    return np.bincount(pairs, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups).astype(np.int64)

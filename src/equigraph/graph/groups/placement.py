@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.graph.groups.sums import contingency_table
+from equigraph.graph.groups.encode import contingency_table
 
 # Nodes are placed one by one up to this number; beyond, in equal batches, so that the cost stays bounded.
 _STEPS = 10_000
