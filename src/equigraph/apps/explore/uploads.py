@@ -17,9 +17,8 @@ from equigraph.apps.classes.attributes import understood
 from equigraph.apps.classes.messages import SheetError
 from equigraph.apps.classes.roster import read_roster
 from equigraph.apps.classes.roster.columns import make_layout
-from equigraph.apps.classes.roster.joining import own_roles
 from equigraph.apps.classes.roster.people import read_people
-from equigraph.apps.classes.roster.read import read_sheet
+from equigraph.apps.classes.roster.read import own_roles, read_sheet
 from equigraph.apps.classes.roster.sheet import Sheet, letters
 from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
 from equigraph.apps.explore.errors import BoardError, refusal_facts

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import equigraph as eg
 from equigraph.apps.classes.roster.columns import make_layout
-from equigraph.apps.classes.roster.joining import join_tables
 from equigraph.apps.classes.roster.people import read_people
+from equigraph.apps.classes.roster.read import join_tables
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.wishes import raise_questions, read_named
 from equigraph.exceptions import RosterError
