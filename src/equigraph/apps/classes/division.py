@@ -14,7 +14,7 @@ from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
 from equigraph.apps.classes.lists import ClassLists, natural_order
 from equigraph.apps.classes.measure import best_movers
-from equigraph.apps.classes.messages import say
+from equigraph.apps.classes.messages import is_translated, say
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import ConflictError, NotFoundError
 from equigraph.metrics import normalized_balance_score
@@ -296,7 +296,7 @@ def friends_as_kept(rule: Friends, people: Sequence[str], labels: Iterable[NDArr
 
 
 def rule_sentence(rule: Rule, class_names: Sequence[str], language: str = "en") -> str:
-    """Say a rule in a sentence about people and classes.
+    """Return a rule as a sentence about people and classes, in English if the language has none for its kind.
 
     >>> from equigraph.rules import Apart, Fixed, Sizes
     >>> rule_sentence(Apart(("Cem", "Dora")), ["5a", "5b"])
@@ -308,9 +308,10 @@ def rule_sentence(rule: Rule, class_names: Sequence[str], language: str = "en") 
     >>> rule_sentence(Sizes(((25, 27),)), ["5a", "5b"], "de")
     'Jede Klasse hat 25 bis 27 Personen.'
     """
-    if language == "en":
+    kind = f"rule_{rule.keyword}"
+    if not is_translated(language, kind):
         return rule.sentence(school_words(class_names))
-    return say(language, f"rule_{rule.keyword}", rule=rule, classes=class_names)
+    return say(language, kind, rule=rule, classes=class_names)
 
 
 def school_words(class_names: Sequence[str]) -> Words:

@@ -21,6 +21,11 @@ def say(language: str, kind: str, **values: Any) -> str:
     return shown(_macros(language)[kind](**values))
 
 
+def is_translated(language: str, kind: str) -> bool:
+    """Return whether a language has a sentence of a kind."""
+    return kind in _macros(language)
+
+
 def words(language: str) -> Mapping[str, str]:
     """Return the headings and single words of lists by what they are for."""
     return dict(_macros(language)["words"])

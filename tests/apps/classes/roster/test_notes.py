@@ -6,9 +6,11 @@ import pytest
 
 import equigraph as eg
 from equigraph._utils.templates import environment
+from equigraph.apps.classes.division import rule_sentence
 from equigraph.apps.classes.messages import LANGUAGES, Note
 from equigraph.apps.classes.persistence import load_division, save_division
 from equigraph.exceptions import InputError, RosterError
+from equigraph.rules import Apart
 from tests.apps.classes.roster.sheets import csv_bytes
 
 
@@ -23,6 +25,15 @@ def test_every_language_has_every_kind():
     english, *others = map(kinds, LANGUAGES)
     assert len(english) > 20
     assert all(other == english for other in others)
+
+
+def test_a_kind_of_rule_without_a_translation_is_said_in_english():
+    class Unseated(Apart):
+        keyword = "unseated"
+
+    assert (
+        rule_sentence(Unseated(("Ada", "Ben")), ["5a", "5b"], "de") == "Ada and Ben are in different classes."
+    )
 
 
 def test_notes_in_german(tmp_path):
