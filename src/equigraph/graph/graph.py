@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.notebook import page_of
 from equigraph._utils.text import count
 from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.groups.attributes import (
@@ -299,6 +298,8 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """Return the sizes of the groups, for a notebook."""
+        from equigraph._utils.notebook import page_of
+
         if self.attributes is None:
             return page_of(repr(self), ["nodes", "edges"], [[self.n_nodes, self.n_edges]])
         several = self.attributes.are_several
