@@ -174,7 +174,7 @@ def test_a_saved_board_opens_again(year, tmp_path):
     assert people.roster.friends == year.roster.friends
     assert people.rules == year.rules
     assert again.labels.tolist() == step.labels.tolist()
-    assert again.question == step.question
+    assert again.search_key == step.search_key
     assert again.clusters == step.clusters
 
 

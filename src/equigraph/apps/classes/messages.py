@@ -98,7 +98,7 @@ class SheetError(RosterError):
 
 
 @contextmanager
-def speaking(language: str) -> Iterator[None]:
+def translated_errors(language: str) -> Iterator[None]:
     """Put errors about sheets into a language."""
     try:
         yield

@@ -59,7 +59,7 @@ def command(folder: str, edited: str | None, **settings: Any) -> None:
 
 def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool:
     """Check class lists; return whether a rule is broken."""
-    from equigraph.apps.classes.messages import speaking, words
+    from equigraph.apps.classes.messages import translated_errors, words
     from equigraph.apps.classes.persistence import LISTS, save_division
     from equigraph.apps.classes.update import with_people
 
@@ -68,7 +68,7 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
     after = before.with_labels(eg.read_class_lists(path, before.roster, encoding=settings["encoding"]))
     by_hand = before
     if settings["people"] is not None:
-        with speaking(settings["language"]):
+        with translated_errors(settings["language"]):
             roster = eg.read_roster(
                 settings["people"], **sheet_settings(settings), wishes=before.roster.wishes
             )
@@ -78,12 +78,12 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
         by_hand = after.with_labels(
             [was.get(name, now) for name, now in zip(roster.people, after.labels.tolist(), strict=True)]
         )
-        _tell_people(before, after)
+        _print_people(before, after)
     repaired = after.repaired(by_hand, max_moves=settings["max_moves"]) if settings["repair"] else None
-    _tell_classes(before, after, repaired, path)
+    _print_comparison(before, after, repaired, path)
     if repaired is None:
         return bool(after.broken)
-    _tell_repair(after, repaired)
+    _print_repair(after, repaired)
     if settings["output"] is not None:
         language = settings["language"]
         title = words(language)["title"]
@@ -94,7 +94,7 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
     return bool(repaired.broken)
 
 
-def _tell_people(before: Any, after: Any) -> None:
+def _print_people(before: Any, after: Any) -> None:
     """Say who has left, and where newcomers are."""
     left = [name for name in before.roster.people if name not in after.roster.people]
     new = [name for name in after.roster.people if name not in before.roster.people]
@@ -106,7 +106,7 @@ def _tell_people(before: Any, after: Any) -> None:
         line(f"New: {name}, in {after.class_names[after.lists.class_of(name)]}{company}.")
 
 
-def _tell_classes(before: Any, after: Any, repaired: Any, path: Path) -> None:
+def _print_comparison(before: Any, after: Any, repaired: Any, path: Path) -> None:
 
     same_people = before.roster.people == after.roster.people
     moved = before.moved(after) if same_people else ()
@@ -141,7 +141,7 @@ def _tell_classes(before: Any, after: Any, repaired: Any, path: Path) -> None:
         line("Every rule holds, and nothing got worse." if same_people else "Every rule holds.")
 
 
-def _tell_repair(after: Any, repaired: Any) -> None:
+def _print_repair(after: Any, repaired: Any) -> None:
     line()
     moved = after.moved(repaired)
     line(

@@ -12,7 +12,16 @@ import click
 import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command, Read, Settings, assignments, option, together, weighed, whole
+from equigraph.apps.cli.options import (
+    Command,
+    Read,
+    Settings,
+    assignments,
+    option,
+    option_group,
+    parse_weighted,
+    whole,
+)
 from equigraph.apps.cli.output import Run
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
@@ -27,7 +36,7 @@ BINS = assignments(
     "column has more than six numbers]",
     kind=whole(2),
 )
-sheet_options = together(
+sheet_options = option_group(
     assignments(
         "--columns HEADER=ROLE",
         "What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
@@ -141,16 +150,16 @@ def command(sheet: str, **settings: Any) -> None:
         line(json.dumps(summaries, indent=2, ensure_ascii=False))
     elif not settings["quiet"]:
         _print(division, costs, settings)
-        _tell_files(files, settings)
+        _print_files(files, settings)
     run.leave()
 
 
 def _divide(sheet: str, run: Run) -> Any:
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
-    from equigraph.apps.classes.messages import speaking
+    from equigraph.apps.classes.messages import translated_errors
 
     settings = run.settings
-    with speaking(settings["language"]):
+    with translated_errors(settings["language"]):
         roster = eg.read_roster(
             sheet,
             **sheet_settings(settings),
@@ -194,7 +203,7 @@ def _class_names(roster: Any, settings: Settings) -> list[str] | None:
 
 def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
-    pairs = [(text, None) if text in roster.attributes else weighed(text) for text in given]
+    pairs = [(text, None) if text in roster.attributes else parse_weighted(text) for text in given]
     return {name: 1.0 if weight is None else weight for name, weight in pairs} or None
 
 
@@ -286,7 +295,7 @@ def _print_alternatives(division: Any, words: Mapping[str, str]) -> None:
     table([words[head] for head in heads], rows)
 
 
-def _tell_files(files: list[Path], settings: Settings) -> None:
+def _print_files(files: list[Path], settings: Settings) -> None:
     from equigraph.apps.classes.messages import say
 
     language, folder = settings["language"], settings["output"]

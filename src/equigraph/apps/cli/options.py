@@ -90,7 +90,7 @@ def option(usage: str, help: str, dest: str | None = None, **settings: Any) -> D
     return click.option(*names, cls=SectionOption, metavar=metavar, help=help, **settings)
 
 
-def together(*options: Decorator) -> Decorator:
+def option_group(*options: Decorator) -> Decorator:
     """Return what adds several options, in the order of the help."""
 
     def add(function: Any) -> Any:
@@ -157,15 +157,15 @@ def assignments(
     return option(usage, help, dest, multiple=True, callback=collect, **settings)
 
 
-def names_in(text: str) -> list[str]:
+def parse_names(text: str) -> list[str]:
     """Return the names in a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def weighed(text: str) -> tuple[str, float | None]:
+def parse_weighted(text: str) -> tuple[str, float | None]:
     """Return an attribute and its weight; a colon before what is no number belongs to the name.
 
-    >>> weighed("gender"), weighed("needs:2"), weighed("a:b")
+    >>> parse_weighted("gender"), parse_weighted("needs:2"), parse_weighted("a:b")
     (('gender', None), ('needs', 2.0), ('a:b', None))
     """
     name, _, weight = text.rpartition(":")
@@ -180,9 +180,9 @@ def weighed(text: str) -> tuple[str, float | None]:
     return name, number
 
 
-def several_names(text: str) -> list[str]:
+def parse_node_set(text: str) -> list[str]:
     """Return the names in a list with commas; a ValueError where there are fewer than two."""
-    names = names_in(text)
+    names = parse_names(text)
     if len(names) < 2:
         raise ValueError(
             f"{text!r} names fewer than two: expected names with commas between, such as 'Ada,Ben'."
@@ -190,10 +190,10 @@ def several_names(text: str) -> list[str]:
     return names
 
 
-def pair_of(text: str) -> tuple[int | None, int | None]:
+def parse_bounds(text: str) -> tuple[int | None, int | None]:
     """Return the least and the most of a text such as 25,27 or 25-27 or 25.
 
-    >>> pair_of("25,27"), pair_of("26"), pair_of("25,none")
+    >>> parse_bounds("25,27"), parse_bounds("26"), parse_bounds("25,none")
     ((25, 27), (26, 26), (25, None))
     """
     parts = [part.strip().lower() for part in text.replace("-", ",").split(",")]
@@ -204,11 +204,11 @@ def pair_of(text: str) -> tuple[int | None, int | None]:
 
 
 SHARE = click.FloatRange(0, 1)
-NAMES = Read(names_in)
+NAMES = Read(parse_names)
 OUTPUT = "-o --output DIR"
 QUIET = option("-q --quiet", "No progress bar and no summary.")
 AS_JSON = option("--json", "Print the summary as JSON and nothing else.", "as_json")
-PRINTING = together(AS_JSON, QUIET)
+PRINTING = option_group(AS_JSON, QUIET)
 TIME_LIMIT = option(
     "--time-limit SECONDS",
     "Stop so long after the start of the command, and keep what there is.",
@@ -221,9 +221,9 @@ GENERIC = assignments(
 
 
 rule_option = partial(option, section="Rules")
-NODE_SETS: Settings = {"multiple": True, "type": Read(several_names)}
-SIZES = Read(pair_of)
-rule_options = together(
+NODE_SETS: Settings = {"multiple": True, "type": Read(parse_node_set)}
+SIZES = Read(parse_bounds)
+rule_options = option_group(
     rule_option("--rules FILE", "Hard rules of all kinds, in a .json or .toml file.", "rules_file"),
     rule_option("--together 'Ada,Ben'", "Nodes that share a cluster; may be repeated.", **NODE_SETS),
     rule_option("--apart 'Cem,Dora'", "Nodes no two of which do; may be repeated.", **NODE_SETS),

@@ -18,7 +18,7 @@ import click
 from equigraph._utils.callbacks import Progress, _Shared
 from equigraph._utils.text import count
 from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.apps.cli.options import Settings, option, together
+from equigraph.apps.cli.options import Settings, option, option_group
 from equigraph.exceptions import ParameterError, require
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PAGE = "report.html"
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "the system (SIGTERM)"}
 
-output_options = together(
+output_options = option_group(
     option("--force", "Replace what other runs, or other programs, wrote under the names of the output."),
     option("--raw", "Names as they are in csv files, even those that a spreadsheet would run as formulas."),
 )
@@ -56,19 +56,19 @@ class Stop(_Shared):
         return self.reason is not None
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def catch_signals(self) -> Iterator[None]:
         """Take the first Ctrl-C, and the first SIGTERM, as a request to end with what there is; the second ends all."""
         if threading.current_thread() is not threading.main_thread():
             yield  # only the main thread hears signals
             return
-        before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        before = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _hear(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: Any) -> None:
         self._asked, self.exit_code = _SIGNALS[signal.Signals(number)], 128 + number
         click.echo("Note: stopping at the next step, to keep what there is; once more to give up.", err=True)
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
@@ -141,7 +141,7 @@ class Run:
     @contextmanager
     def callbacks(self) -> Iterator[list[Any]]:
         """Give the callbacks of a computation: the progress bar, and what stops it."""
-        with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.listening():
+        with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.catch_signals():
             yield [*bar, self.stop]
 
     def write(self, kind: str, contents: Callable[[], Contents], draw: Callable[[Path], Any]) -> None:

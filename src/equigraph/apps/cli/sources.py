@@ -13,7 +13,16 @@ import click
 
 import equigraph as eg
 from equigraph._utils.text import did_you_mean
-from equigraph.apps.cli.options import Read, Settings, assignments, is_given, option, together, weighed, whole
+from equigraph.apps.cli.options import (
+    Read,
+    Settings,
+    assignments,
+    is_given,
+    option,
+    option_group,
+    parse_weighted,
+    whole,
+)
 from equigraph.exceptions import DatasetError, GroupsError, ParameterError
 
 PREFIX = "dataset:"
@@ -43,13 +52,13 @@ def _joined(text: str) -> list[str]:
 
 _reading = partial(option, section="Reading the graph")
 _COLUMN = Read(column_of)
-READING_OPTIONS = together(
+READING_OPTIONS = option_group(
     _reading("--groups FILE", "Table of nodes with their groups."),
     _reading(
         "--attribute NAME[:WEIGHT]",
         "Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
         "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
-        type=Read(weighed),
+        type=Read(parse_weighted),
         multiple=True,
     ),
     _reading(
@@ -112,9 +121,9 @@ READING_NAMES = (
     "groups", "attribute", "intersect", "bins", "node_column", "weight", "missing", "duplicates", "unknown",
     *_TEXT_OPTIONS,
 )  # fmt: skip
-reading_options = together(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
+reading_options = option_group(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
 # The graph is itself an option where a stored result tells what it was.
-stored_graph_options = together(
+stored_graph_options = option_group(
     _reading(
         "--graph EDGES",
         "The graph that was clustered: a file or dataset:NAME. By default, and with the options below, it is "

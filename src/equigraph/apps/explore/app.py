@@ -146,7 +146,7 @@ class Explorer:
             eager = session.people.n_people <= _EAGER
             kinds = [*(["price"] if eager else []), *(["curve"] if session.step.attributes else [])]
             for kind in kinds:
-                if session.asked.get(kind) != session.step.question:
+                if session.requested.get(kind) != session.step.search_key:
                     self._start(session, kind)
 
     def _start(
@@ -159,7 +159,7 @@ class Explorer:
         """Start a job about a step, by default the one that is shown; the board that asked takes what it finds."""
         basis = session.step
         step = step or basis
-        session.asked[kind] = step.question
+        session.requested[kind] = step.search_key
 
         async def done(found: Any) -> None:
             await run_in_threadpool(session.take, kind, basis, step, found, changes)

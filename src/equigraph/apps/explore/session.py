@@ -35,7 +35,7 @@ class Session:
         self.first = 0  # number of the first step that is remembered
         self.revision = next(_REVISIONS)
         # By kind of job the question that it was last started for, and the last answer with its question.
-        self.asked: dict[str, tuple[Any, ...]] = {}
+        self.requested: dict[str, tuple[Any, ...]] = {}
         self._found: dict[str, tuple[tuple[Any, ...], Any]] = {}
         self.changes: list[dict[str, Any]] = []  # what the last step changed besides what was asked for
         self.stored = True
@@ -60,12 +60,12 @@ class Session:
 
     def found(self, kind: str) -> Any:
         """Return what a job has found for these people and so many clusters, None if nothing."""
-        question, found = self._found.get(kind, ((), None))
-        return found if question[:2] == self.step.question[:2] else None
+        key, found = self._found.get(kind, ((), None))
+        return found if key[:2] == self.step.search_key[:2] else None
 
     def is_current(self, kind: str) -> bool:
         """Return whether what a job has found answers to the rules of the board as they are."""
-        return kind in self._found and self._found[kind][0] == self.step.question
+        return kind in self._found and self._found[kind][0] == self.step.search_key
 
     def act(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Do what the page asks for, and return the new state."""
@@ -119,7 +119,7 @@ class Session:
         """
         with self._lock:
             if kind not in ("first", "repair"):
-                self._found[kind] = (step.question, found)
+                self._found[kind] = (step.search_key, found)
                 self.revision = next(_REVISIONS)
                 return
             if self.step is not basis:

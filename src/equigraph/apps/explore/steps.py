@@ -71,7 +71,7 @@ class Step:
         return Rules.of((*self.rules, *locks))
 
     @property
-    def question(self) -> tuple[Any, ...]:
+    def search_key(self) -> tuple[Any, ...]:
         """What a curve is an answer to: everything but who is where now."""
         at = tuple((who, int(self.labels[who])) for who in sorted(self.locked)) if self.has_labels else ()
         return (self.people.mark, self.n_clusters, self.rules, at, self.attributes)

@@ -66,7 +66,7 @@ def model_of(step: Step, **options: Any) -> tuple[Any, Graph]:
     return eg.FairPartition(step.n_clusters, rules=step.all_rules, **options), graph
 
 
-def judged(step: Step, labels: NDArray[np.intp]) -> dict[str, Any]:
+def with_scores(step: Step, labels: NDArray[np.intp]) -> dict[str, Any]:
     """Return labels with their scores."""
     return {"labels": labels, **scores(replace(step, labels=labels))}
 
@@ -109,7 +109,7 @@ def curve(step: Step, notify: Notify) -> list[dict[str, Any]]:
 
     model, graph = model_of(step)
     found = tradeoff_curve(graph, estimator=model, random_state=SEED, callbacks=notify)
-    return [judged(step, _numbered(point.labels, step)) for point in found.front]
+    return [with_scores(step, _numbered(point.labels, step)) for point in found.front]
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
@@ -144,7 +144,7 @@ def alternatives(step: Step, notify: Notify) -> list[dict[str, Any]]:
         labels = _numbered(search(seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
         if not any(np.array_equal(labels, other) for other in others):  # numbers are those of the board
-            found.append(judged(step, labels))
+            found.append(with_scores(step, labels))
         if len(found) == _ALTERNATIVES:
             break
     return found

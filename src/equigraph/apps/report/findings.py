@@ -237,7 +237,7 @@ def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str
         reason = "the fairness dial is at 0"
     elif result.groups is None or result.groups.n_groups < 2:
         reason = "there is only one group"
-    model = None if reason else _made_again(result)
+    model = None if reason else _rebuilt_estimator(result)
     if model is None:
         reason = reason or f"{result.method} cannot be made again from the parameters in the record"
         left_out.append(f"There is no comparison without fairness: {reason}.")
@@ -285,7 +285,7 @@ def method_of(estimator: str) -> Method | None:
     return next((method for method in METHODS.values() if method.estimator == estimator), None)
 
 
-def _made_again(result: ClusteringResult) -> Any:
+def _rebuilt_estimator(result: ClusteringResult) -> Any:
     """Return the estimator of a result, or None where its record does not tell all of it."""
     method = method_of(result.method)
     if method is None:

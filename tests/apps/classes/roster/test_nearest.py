@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.apps.classes.roster.people import distances, nearest
+from equigraph.apps.classes.roster.people import edit_distances, nearest
 
 words = st.text(alphabet="abü ", max_size=8)
 
@@ -28,7 +28,7 @@ def naive(one, two):
 
 @given(words, st.lists(words, max_size=8), st.integers(0, 4))
 def test_distances_are_their_definition(one, others, most):
-    assert distances(one, others, most).tolist() == [min(naive(one, two), most + 1) for two in others]
+    assert edit_distances(one, others, most).tolist() == [min(naive(one, two), most + 1) for two in others]
 
 
 @given(st.lists(words, max_size=6), words)

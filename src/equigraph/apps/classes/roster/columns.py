@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from equigraph._utils.text import listed
 from equigraph.apps.classes.messages import Note, SheetError, note
-from equigraph.apps.classes.roster.people import distances, nearest
+from equigraph.apps.classes.roster.people import edit_distances, nearest
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import LISTS, NAMES, Role, is_nobody, is_unknown, role_of
 from equigraph.exceptions import ParameterError
@@ -130,7 +130,9 @@ def _given_roles(roles: ColumnRoles) -> dict[str, str]:
         role = _ALIASES.get(word, word)
         if role not in _GIVEN_ROLES:
             known = [*_GIVEN_ROLES[:-1], "none"]
-            near = [one for one, steps in zip(known, distances(role, known, 2), strict=True) if steps <= 2]
+            near = [
+                one for one, steps in zip(known, edit_distances(role, known, 2), strict=True) if steps <= 2
+            ]
             hint = f"did you mean {near[0]!r}?" if near else f"expected one of {listed(known)}."
             raise ParameterError(f"columns says that {header!r} is {value!r}: {hint}")
         given[tidy(str(header))] = role
@@ -212,7 +214,7 @@ def _guess(place: int, header: str, texts: list[str], names_given: bool, has_row
         role = None  # "Sibling: yes" is about the person, not about another one
     if role is None:
         role = (
-            Role.ATTRIBUTE if parts_people([text for text in texts if not is_unknown(text)]) else Role.UNUSED
+            Role.ATTRIBUTE if splits_people([text for text in texts if not is_unknown(text)]) else Role.UNUSED
         )
     return Column(place, header, role)
 
@@ -229,12 +231,12 @@ def is_mark(text: str) -> bool:
     return bool(_MARK.match(text.casefold()))
 
 
-def parts_people(texts: list[str]) -> bool:
+def splits_people(texts: list[str]) -> bool:
     """Return whether a column parts people into groups: by values that they share, or by numbers.
 
-    >>> parts_people(["a", "b", "a", "b"]), parts_people(["2.5", "3.1", "1.7", "2.2", "4.0", "3.3", "2.9"])
+    >>> splits_people(["a", "b", "a", "b"]), splits_people(["2.5", "3.1", "1.7", "2.2", "4.0", "3.3", "2.9"])
     (True, True)
-    >>> parts_people(["101", "102", "103", "104", "105", "106", "107"])
+    >>> splits_people(["101", "102", "103", "104", "105", "106", "107"])
     False
     """
     values = set(texts)

@@ -265,7 +265,7 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
         found = [place for place, name in enumerate(names) if test(name)]
         if found:
             return found
-    return _few_letters(text, names, min((len(text) + 3) // _SURE, 2))
+    return _nearest_by_edits(text, names, min((len(text) + 3) // _SURE, 2))
 
 
 def is_sure(text: str, name: str) -> bool:
@@ -276,7 +276,7 @@ def is_sure(text: str, name: str) -> bool:
     """
     if any(alike(text)(name) for alike in (_same_letters, _same_words, _part)):
         return True
-    return bool(_few_letters(text, [name], len(text) // _SURE))
+    return bool(_nearest_by_edits(text, [name], len(text) // _SURE))
 
 
 # Every name is looked at for every name that is not on the list.
@@ -321,17 +321,17 @@ def _is_part(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return True
 
 
-def _few_letters(text: str, names: Sequence[str], most: int) -> list[int]:
+def _nearest_by_edits(text: str, names: Sequence[str], most: int) -> list[int]:
     """Return the names with the fewest letters to change; those with more words lend as many as were written."""
     written = _folded(text)
     n_words = len(_words(written))
     whole = [_folded(name) for name in names]
     parts = [" ".join(name.split()[:n_words]) for name in whole]
-    steps = np.minimum(distances(written, whole, most), distances(written, parts, most))
+    steps = np.minimum(edit_distances(written, whole, most), edit_distances(written, parts, most))
     return np.flatnonzero(steps == min(steps.min(initial=most + 1), most)).tolist()
 
 
-def distances(text: str, names: Sequence[str], most: int) -> NDArray[np.int64]:
+def edit_distances(text: str, names: Sequence[str], most: int) -> NDArray[np.int64]:
     """Return how many letters of each name are to be changed, added, left out or swapped to make it the text.
 
     All names go through the table of steps at once, and only the cells near its diagonal are filled. What is further

@@ -38,7 +38,7 @@ from equigraph.apps.classes.roster.wishes import (
     Unknown,
     find_person,
     find_questions,
-    meant,
+    match_person,
     mentions,
     raise_questions,
     read_named,
@@ -367,7 +367,7 @@ def join_tables(
         told = zip(roles, table.layout.columns, strict=True)
         grouped = frozenset(one.place for one, before in told if one.role == Role.APART != before.role)
         table = replace(table, layout=replace(table.layout, columns=roles), grouped=grouped)
-        if is_wanted or _joins_itself(table, people, is_chosen):
+        if is_wanted or _is_joined(table, people, is_chosen):
             read = [[one.header, one.role] for one in table.layout.columns if one.role not in NAMES]
             joined = note("sheet_joined", sheet=sheet.title, n_rows=len(table.rows), columns=read)
             tables.append(replace(table, notes=(joined, *table.notes)))
@@ -376,7 +376,7 @@ def join_tables(
     return tables, notes
 
 
-def _joins_itself(table: SheetTable, people: People, is_chosen: bool) -> bool:
+def _is_joined(table: SheetTable, people: People, is_chosen: bool) -> bool:
     layout = table.layout
     if role_of(table.sheet.title) in LISTS or any(is_time(one.header) for one in layout.columns):
         return True
@@ -393,7 +393,7 @@ def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
     header = known_header(sheet)
     if header is not None:
         try:
-            if _are_people(_names(sheet, make_layout(sheet)), lambda text: meant(text, people)):
+            if _are_people(_names(sheet, make_layout(sheet)), lambda text: match_person(text, people)):
                 return {}
         except RosterError:
             pass  # such as the two columns of names of a list of pairs
@@ -407,7 +407,7 @@ def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
     below = range(header + 1, len(sheet.rows))
     columns = [[sheet.cell(row, place) for row in below] for place in range(len(heads))]
     # Whole names before what only resembles them, such as the names of families.
-    for find in (people.find, lambda text: meant(text, people)):
+    for find in (people.find, lambda text: match_person(text, people)):
         for place, head in enumerate(heads):
             if _are_people(columns[place], find):
                 if people.find(head) is not None:

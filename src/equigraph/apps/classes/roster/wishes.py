@@ -291,7 +291,7 @@ def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
         if _most_are_others([people.find(part) for part in parts], person):
             score += 2
         else:
-            near |= {part: meant(part, people) for part in parts if part not in near}
+            near |= {part: match_person(part, people) for part in parts if part not in near}
             score += _most_are_others([near[part] for part in parts], person)
     return min(1.0, score / len(sample)) if sample else 0.0
 
@@ -301,7 +301,7 @@ def _most_are_others(found: list[int | None], person: int) -> bool:
     return 2 * others >= len(found) > 0
 
 
-def meant(text: str, people: People) -> int | None:
+def match_person(text: str, people: People) -> int | None:
     """Return who is meant by a text, in whatever spelling; the first of several, or None: "bus" is no misspelt Gus."""
     found = people.find(text)
     if found is not None or len(text) > _LONGEST:

@@ -83,8 +83,8 @@ class Workbook:
         self.is_old = raw.startswith(OLE)
         if self.is_old and _ENCRYPTED in raw:
             raise SheetError.of("password", source=source)
-        self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents()
-        answer = _ask(raw, source, sheet)
+        self._contents = inspect_archive(raw, source) if raw.startswith(ZIP) else Contents()
+        answer = _run_reader(raw, source, sheet)
         self.names: list[str] = answer["names"]
         self.visible: list[str] = answer["visible"]
         self._sheets: dict[str, Any] = answer["sheets"]
@@ -128,7 +128,7 @@ class Workbook:
         return [one for one in found if one.rows]
 
 
-def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
+def _run_reader(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
     """Return what the reader finds, or raise RosterError if it does not come back with anything."""
     command = [sys.executable, "-P", str(READER), json.dumps(sheet)]
     # It finds the package that was found here, whatever was added to the path since the start.
@@ -186,19 +186,19 @@ class Contents:
     merged: dict[str, list[Block]] = field(default_factory=dict)
 
 
-def look_into(raw: bytes, source: str) -> Contents:
+def inspect_archive(raw: bytes, source: str) -> Contents:
     """Return what is to know about the archive of a workbook, or raise SheetError if it is not to be opened."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             _check_size(archive, source)
             names = set(archive.namelist())
             if "xl/workbook.xml" in names:
-                return _look_into_xlsx(archive, source)
+                return _inspect_xlsx(archive, source)
             if "content.xml" in names:
                 manifest = "META-INF/manifest.xml"
                 if manifest in names and b"encryption-data" in archive.read(manifest):
                     raise SheetError.of("password", source=source)
-                return _look_into_ods(archive, source)
+                return _inspect_ods(archive, source)
     except SheetError:
         raise
     except _DAMAGE as error:
@@ -238,7 +238,7 @@ def _attribute(element: ElementTree.Element, name: str) -> str | None:
     return None
 
 
-def _look_into_xlsx(archive: zipfile.ZipFile, source: str) -> Contents:
+def _inspect_xlsx(archive: zipfile.ZipFile, source: str) -> Contents:
     parts = _parts_of_sheets(archive).items()
     return Contents({sheet: _scan_xlsx_sheet(archive, part, [source, sheet]) for sheet, part in parts})
 
@@ -307,7 +307,7 @@ def _formula_error(cell: ElementTree.Element) -> str | None:
     return "" if "f" in parts and not parts.get("v") and cell.get("t") != "str" else None
 
 
-def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
+def _inspect_ods(archive: zipfile.ZipFile, source: str) -> Contents:
     contents = Contents()
     sheet, row, column, last, repeated = "", 0, 0, 0, 1
     for event, tag, element in _elements(archive, "content.xml"):
