@@ -63,7 +63,7 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
     edges.unlink()
     answer = run("report", out)
     assert answer.exit_code == 0, answer.stderr
-    assert "is not there any more: --graph EDGES tells where it is" in answer.stderr
+    assert "does not exist: give its path as --graph EDGES" in answer.stderr
     assert "The graph was not at hand" in (out / "report.html").read_text(encoding="utf-8")
     # The options of reading are remembered; only the file has moved.
     answer = run("report", out, "--graph", files / "friends.csv")

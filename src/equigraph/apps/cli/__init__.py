@@ -1,4 +1,4 @@
-"""The command ``equigraph``: thin, without numerics; everything heavy is imported when a command runs."""
+"""The command ``equigraph``; heavy packages are imported when a command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The group of commands: loads a command when it is called, and turns errors into sentences."""
+"""The group of commands: imports a command when it is called, and prints errors as one sentence."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one resembles the name."""
+        """Return the command, or raise an error that suggests a similar name."""
         names = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in names:
             raise click.UsageError(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.", ctx)
@@ -43,7 +43,7 @@ class Commands(click.Group):
 
 
 class App(Commands):
-    """The commands, each imported when it is asked for."""
+    """The commands, each imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the help."""
@@ -59,7 +59,7 @@ class App(Commands):
         return getattr(importlib.import_module(f"equigraph.apps.cli.{module}"), attribute)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
-        """Run, and end the process with a sentence and an exit code."""
+        """Run a command, print an error as one sentence, and exit with a code."""
         arguments = list(sys.argv[1:] if args is None else args)
         extra |= {"standalone_mode": False, "obj": (arguments, time.monotonic())}
         try:
@@ -73,7 +73,7 @@ class App(Commands):
 
 
 def _fail(error: Exception) -> NoReturn:
-    """Say in one sentence what went wrong, and exit."""
+    """Print an error in one sentence, and exit."""
     code = FAILED
     if isinstance(error, click.Abort):
         click.echo("Stopped.", err=True)
@@ -112,5 +112,5 @@ def app() -> None:
     """Cluster a graph so that the clusters are cohesive and fair.
 
     Try `equigraph demo` first. Exit codes: 0 done, 1 something failed, 2 bad input or usage, 130 and 143 stopped by
-    Ctrl-C or the system, with what there was kept.
+    Ctrl-C or the system, with partial results kept.
     """

@@ -1,4 +1,4 @@
-"""``equigraph check``: lists and labels that were edited by hand, seen again."""
+"""``equigraph check``: check lists and labels that were edited by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from equigraph.apps.cli.refine import read_labels
 from equigraph.apps.cli.sources import read_again, stored_graph_options
 from equigraph.exceptions import InputError
 
-# What the command ends with where something is not kept, as tests and compilers do.
+# Exit code if a rule is broken.
 BROKEN = 1
 
 
@@ -41,10 +41,10 @@ BROKEN = 1
 @option("-q --quiet", "Print nothing; the exit code tells.")
 @stored_graph_options
 def command(folder: str, edited: str | None, **settings: Any) -> None:
-    """Check lists that were edited by hand: every rule and every score from the edited lists, and what got worse.
+    """Check lists that were edited by hand: every rule, every score, and what got worse.
 
-    OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
-    or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
+    OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv or
+    labels.csv; by default the one in OUT. Exit code 1 if a rule is not kept.
     """
     from equigraph.apps.classes.persistence import KIND
     from equigraph.results.persistence import read_stored
@@ -95,7 +95,7 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
 
 
 def _print_people(before: Any, after: Any) -> None:
-    """Say who has left, and where newcomers are."""
+    """Print who has left, and the classes of newcomers."""
     left = [name for name in before.roster.people if name not in after.roster.people]
     new = [name for name in after.roster.people if name not in before.roster.people]
     if left:
@@ -159,7 +159,7 @@ def _print_repair(after: Any, repaired: Any) -> None:
 
 
 def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
-    """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
+    """Check labels of a clustering against the stored scores; return whether a rule is broken."""
     from equigraph.graph.groups.encode import unique_values
     from equigraph.results.contents import RESULT, ResultEntries
     from equigraph.results.persistence import read_stored

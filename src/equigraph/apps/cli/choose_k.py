@@ -1,4 +1,4 @@
-"""``equigraph choose-k``: how many clusters a graph has."""
+"""``equigraph choose-k``: recommend a number of clusters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = {
     "objective": "objective",
 }
 _UNSURE = 5
-# Parameters of the method that the command has options of its own for.
+# Parameters of the method that are options of the command.
 _REPLACED = {
     "n_clusters": "The number of clusters is what is looked for: give --from and --to.",
     "random_state": "The seed is that of the command: give --seed.",
@@ -66,7 +66,7 @@ _REPLACED = {
 @output_options
 @options.PRINTING
 def command(edges: str, method: str, **settings: Any) -> None:
-    """Recommend a number of clusters: one for which they are good, and the same whenever looked for.
+    """Recommend a number of clusters: one with good and stable clusters.
 
     For every number, the method is fitted with several seeds and to copies of the graph that lack some links.
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.

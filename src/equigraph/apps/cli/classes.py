@@ -1,4 +1,4 @@
-"""``equigraph classes``: from a sheet of people to class lists."""
+"""``equigraph classes``: divide a sheet of people into classes, and write lists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from equigraph.apps.cli.options import (
 from equigraph.apps.cli.output import Run
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
-# An attribute that is spread less evenly than this is spoken of.
+# Attributes spread less evenly than this are reported.
 _UNEVEN = 0.8
 _MOST_VALUES = 6  # values of an attribute that the table of the classes counts
 
@@ -87,7 +87,7 @@ def sheet_settings(settings: Settings) -> Settings:
 @option(options.OUTPUT, "Folder for the lists; a new one is made.")
 @option("--names 5a,5b,...", "Names of the classes.", type=options.NAMES)
 @option("--sizes 25,27", "Least and most people in a class.  [default: equal]", type=options.SIZES)
-@option("--friends", "How many of those they wished for everybody has in class.", type=whole(0), default=1)
+@option("--friends", "Number of wished-for friends that everybody has in class.", type=whole(0), default=1)
 @option(
     "--attribute COLUMN[:WEIGHT]",
     "A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
@@ -96,12 +96,15 @@ def sheet_settings(settings: Settings) -> Settings:
 )
 @BINS
 @option(
-    "--evenness", "How evenly, from 0 (wishes only) to 1 (evenness only).", type=options.SHARE, default=0.98
+    "--evenness",
+    "Weight of evenness, from 0 (wishes only) to 1 (evenness only).",
+    type=options.SHARE,
+    default=0.98,
 )
 @option("--together 'Ada,Ben'", "People who share a class; may be repeated.", **options.NODE_SETS)
 @option("--apart 'Cem,Dora'", "People who do not; may be repeated.", **options.NODE_SETS)
 @option("--rules FILE", "Further rules, in a .json or .toml file.", "rules_file")
-@option("--alternatives", "How many divisions to make.", type=whole(1), default=1)
+@option("--alternatives", "Number of divisions.", type=whole(1), default=1)
 @sheet_options
 @option("--encoding TEXT", "Encoding of a text file.  [default: guessed, and said]")
 @option("--wishes [any|mutual|ranked]", "Which wishes count; ranked: the first ones most.", default="any")
@@ -125,7 +128,7 @@ def command(sheet: str, **settings: Any) -> None:
     """Divide the people of a sheet into classes, and write lists to print and to edit.
 
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
-    and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
+    and whatever else is to be spread evenly. The roles of the columns are printed. See docs/classes.md.
     """
     from equigraph.apps.classes.messages import words
     from equigraph.apps.classes.persistence import files_of, save_division
@@ -189,7 +192,7 @@ def _divide(sheet: str, run: Run) -> Any:
 
 
 def _class_names(roster: Any, settings: Settings) -> list[str] | None:
-    """Return the names of the classes, in the language of the lists where none are given."""
+    """Return the names of the classes, by default in the language of the lists."""
     from equigraph.apps.classes.lists import names_from, natural_order
     from equigraph.apps.classes.messages import words
 
@@ -202,7 +205,7 @@ def _class_names(roster: Any, settings: Settings) -> list[str] | None:
 
 
 def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:
-    """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
+    """Return columns with their weights: a header may itself contain a colon and a number."""
     pairs = [(text, None) if text in roster.attributes else parse_weighted(text) for text in given]
     return {name: 1.0 if weight is None else weight for name, weight in pairs} or None
 
@@ -271,7 +274,7 @@ def print_classes(division: Any, language: str = "en") -> None:
 
 
 def _composition(lists: Any, number: int, attribute: str) -> str:
-    """Return how a class is made up: the mean of numbers, else its counts, such as 12 f, 12 m."""
+    """Return the composition of a class: the mean of numbers, else counts such as 12 f, 12 m."""
     mean = lists.mean(number, attribute)
     if mean is not None:
         return f"{lists.words['mean']} {mean:.2f}"

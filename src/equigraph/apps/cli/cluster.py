@@ -1,4 +1,4 @@
-"""``equigraph cluster``: one method on one graph."""
+"""``equigraph cluster``: fit one method to one graph."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def command(edges: str, method: str, **settings: Any) -> None:
 
 @contextmanager
 def _execution(method: str, parameters: Settings, settings: Settings) -> Iterator[Settings]:
-    """Give the parameters with the execution that was asked for; a cluster that was started for it ends with it."""
+    """Provide the parameters with the requested execution; a Dask cluster started for it is closed afterwards."""
     scheduler, workers = settings["scheduler"], settings["workers"]
     if scheduler is None and workers is None:
         yield parameters

@@ -1,4 +1,4 @@
-"""``equigraph compare``: every method on one graph or several, one table."""
+"""``equigraph compare``: compare methods on one graph or several in one table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from equigraph.apps.cli.summary import describe_graph
 from equigraph.methods import METHODS, get_method
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
-# Fewer pairs never give a p of 0.05.
+# With fewer pairs p cannot reach 0.05.
 _ENOUGH_PAIRS = 6
 _TESTED = {
     "method": "method", "n": "pairs", "difference": "difference", "wins": "wins", "ties": "ties", "losses": "losses",
@@ -62,13 +62,13 @@ _TESTED = {
 def command(edges: tuple[str, ...], **settings: Any) -> None:
     """Run every method on one graph or several; one row each.
 
-    The scores are means over the seeds, with the standard deviation. k counts the clusters that have a node and sizes
-    are theirs, with the first seed; ARI is the mean adjusted Rand index between the seeds (1: all give the same
-    clusters), seconds the median time of a fit, dial the fairness that was set.
+    The scores are means over the seeds, with the standard deviation. k counts the nonempty clusters, and sizes are
+    theirs, with the first seed; ARI is the mean adjusted Rand index between the seeds (1: all give the same clusters),
+    seconds the median time of a fit, dial the fairness that was set.
 
-    --baseline prints Wilcoxon's signed-rank test for every score, over the graphs, or over the seeds where there is one
-    graph; p is corrected by Holm for the number of methods. Reading options hold for all graphs; a graph is called as
-    its file or data set is.
+    --baseline prints Wilcoxon's signed-rank test for every score, over the graphs, or over the seeds if there is one
+    graph; p has the Holm correction for the number of methods. Reading options apply to all graphs; a graph has the
+    name of its file or data set.
     """
     output, per_seed = settings["output"], settings["per_seed"]
     for path, endings in ((output, tuple(_WRITERS)), (per_seed, (".csv",))):
@@ -121,7 +121,7 @@ def command(edges: tuple[str, ...], **settings: Any) -> None:
 
 
 def _graph_names(edges: tuple[str, ...]) -> dict[str, str]:
-    """Return the sources by name: that of the data set, or of the file without its suffix."""
+    """Return the sources by the name of the data set, or of the file without its suffix."""
     found: dict[str, str] = {}
     for one in edges:
         name = one.removeprefix(PREFIX) if one.startswith(PREFIX) else Path(one).stem
@@ -143,7 +143,7 @@ def _numbers(given: dict[str, int], graphs: list[str]) -> dict[str, int]:
 
 
 def _dials(given: dict[str, float], names: list[str]) -> dict[str, float] | None:
-    """Return the dial by method; a value without a method is for all others that have a dial."""
+    """Return the fairness weight by method; a value without a method is for all others that have one."""
     if "" in given:
         dial = given.pop("")
         given = {**{name: dial for name in names if "fairness" in constraints_of(name)}, **given}
@@ -186,7 +186,7 @@ def print_comparison(comparison: Any, spread: str) -> None:
 
 
 def print_tests(comparison: Any, baseline: str) -> None:
-    """Print the paired tests of every score against a method, and whether there are too few pairs."""
+    """Print the paired tests of every score against a method, and a note if there are too few pairs."""
     n_pairs = 0
     cells = []
     for metric in comparison.metrics:

@@ -1,4 +1,4 @@
-"""What is printed: notes on standard error, tables on standard output."""
+"""Printing: notes on standard error, tables on standard output."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
 
 
 def note(text: str) -> None:
-    """Print one line on standard error, in the words of the command line."""
+    """Print one line on standard error."""
     click.echo(f"Note: {visible(one_line(text))}", err=True)
 
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Collect the warnings for people and print each once, as a note, at the end of the block."""
+    """Collect user warnings, and print each once as a note at the end of the block."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         for category in (UserWarning, RuntimeWarning):
@@ -38,7 +38,7 @@ def warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[list[Any]]:
-    """Give the callbacks that draw a bar: none where standard error is no terminal."""
+    """Provide the callbacks of a progress bar; none if standard error is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield []
         return
@@ -49,14 +49,14 @@ def progress_bar(*, quiet: bool) -> Iterator[list[Any]]:
 
 
 def console() -> Any:
-    """Return rich's console of the current standard output."""
+    """Return a rich console on the current standard output."""
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
 
 
 def line(text: str = "") -> None:
-    """Print a line on standard output; a name with a command to the terminal is shown, not obeyed."""
+    """Print a line on standard output, with control characters escaped."""
     click.echo(visible(text))
 
 
@@ -65,8 +65,8 @@ def table(
 ) -> None:
     """Print a table on standard output.
 
-    Floats are shown with three digits. Columns of words are set to the `left` and may wrap. Columns that do not fit
-    beside the others follow in a further table, which begins with the first column again.
+    Floats have three digits. Columns named in `left` are left-aligned and may wrap. Columns that do not fit follow in a
+    further table that repeats the first column.
     """
     from rich import box
     from rich.table import Table
@@ -100,12 +100,12 @@ def table(
 
 
 def fitting(width: int, taken: int = 24) -> int:
-    """Return how many columns of that width fit beside what is taken: at least two."""
+    """Return the number of columns of a width that fit beside the others; at least two."""
     return max(2, (int(console().width) - taken) // (width + 1))
 
 
 def clipped(text: str, width: int) -> str:
-    """Return a text of at most that many letters; where some are left out, it ends in dots."""
+    """Return a text of at most so many letters; a shortened one ends in dots."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 

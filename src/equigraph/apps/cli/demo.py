@@ -1,4 +1,4 @@
-"""``equigraph demo``: the embedded classroom, several methods, one table, pictures."""
+"""``equigraph demo``: compare methods on the embedded classroom."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from equigraph.apps.cli.summary import group_counts, sizes_by_group
 from equigraph.exceptions import MissingDependencyError, require
 
 N_CLUSTERS = 3
-# The dial of ifair-nmtf has no natural scale: 20 was picked by trying values here, where 1 changes nothing.
+# The fairness weight of ifair-nmtf has no natural scale; 20 was chosen on this graph, where 1 has no effect.
 METHODS: dict[str, dict[str, Any]] = {
     "nmtf": {},
     "ifair-nmtf": {"fairness": 20.0},
@@ -86,7 +86,7 @@ The fairness dial is set by hand, on each method's own scale: {dials}.
 
 
 def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path, seed: int) -> None:
-    """Draw the winner, every method side by side with each node at the same place, and the whole dial."""
+    """Draw the best clustering, all methods side by side with one layout, and the trade-off curve."""
     from equigraph.plotting.graph import draw_legends
     from equigraph.plotting.style import look
 

@@ -1,4 +1,4 @@
-"""``equigraph explain``: why somebody is in a cluster, or why two clusters are two."""
+"""``equigraph explain``: explain why a node is in its cluster, or why two clusters are separate."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from equigraph.exceptions import InputError
 @click.command("explain", cls=Command)
 @click.argument("folder", metavar="OUT")
 @click.argument("what", metavar="NODE", nargs=-1, required=True)
-@option("--rules FILE", "Rules (json or toml) of which to tell what each move would break.")
+@option("--rules FILE", "Rules (json or toml); each move lists those that it would break.")
 @option("--json", "Print everything as JSON.", "as_json")
 @stored_graph_options
 def command(folder: str, what: tuple[str, ...], **settings: Any) -> None:
-    """Say why somebody is in a cluster, and what each move would change.
+    """Explain why a node is in its cluster, and what each move would change.
 
     OUT is a folder that `equigraph classes`, `cluster` or `refine` wrote, NODE the name of a person or a node. With two
-    numbers in place of NODE, such as `equigraph explain out 0 1`, it says why these two clusters are two. The graph is
-    read again from where it was; classes are as the lists in the folder are now.
+    numbers in place of NODE, such as `equigraph explain out 0 1`, it explains why these two clusters are separate. The
+    graph is read from its recorded path; classes are read from the lists in the folder.
     """
     from equigraph.apps.classes.persistence import is_division
 
@@ -44,7 +44,7 @@ def command(folder: str, what: tuple[str, ...], **settings: Any) -> None:
 
 
 def _explain_node(folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
-    """Return why a node is in a cluster, or why two clusters are two."""
+    """Explain why a node is in its cluster, or why two clusters are separate."""
     from equigraph.apps.report.findings import read_folder
 
     result, _, _ = read_folder(Path(folder))
@@ -58,7 +58,7 @@ def _explain_node(folder: str, what: tuple[str, ...], settings: dict[str, Any]) 
 
 
 def _explain_person(folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
-    """Return why somebody is in a class."""
+    """Explain why a person is in a class."""
     from equigraph.apps.classes.explanation import explain_person
     from equigraph.apps.classes.persistence import load_edited
 

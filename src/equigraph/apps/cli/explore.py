@@ -1,4 +1,4 @@
-"""``equigraph explore``: the board in a browser."""
+"""``equigraph explore``: open the board in a browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 @option("--host", "The address to listen on.", default="127.0.0.1")
 @option("--browser/--no-browser", "Whether to open the page.  [default: yes]", default=True)
 @option("--fresh", "Begin anew, and not where this board was left.")
-@option("--print", "Print who is in which group of a saved board, and end.", "print_")
+@option("--print", "Print the groups of a saved board, and exit.", "print_")
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
 
@@ -47,7 +47,7 @@ def command(source: str | None, **settings: Any) -> None:
     from equigraph.apps.explore.jobs import Worker
 
     worker = Worker()
-    worker.start()  # it loads what a search needs while the people are read here
+    worker.start()  # loads the search while the people are read here
     from equigraph.apps.explore.app import open_session
 
     try:
@@ -60,7 +60,7 @@ def command(source: str | None, **settings: Any) -> None:
 
 
 def _opened(source: str | None, settings: Settings, open_session: Any) -> Any:
-    """Return the board that the settings ask for, or the sheet that the page asks about first."""
+    """Return the board for the settings, or a sheet to confirm on the page first."""
     from equigraph.apps.explore.persistence import stored_step
 
     number, attribute, fresh = settings["n_clusters"], settings["attribute"], settings["fresh"]
@@ -80,7 +80,7 @@ def _is_sheet(path: Path, settings: Settings) -> bool:
 
 
 def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
-    """Return a sheet as it is offered to the page, and its people if nothing has to be asked about them."""
+    """Return a sheet to confirm on the page, and its people if nothing has to be confirmed."""
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
@@ -101,7 +101,7 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
 
 
 def _say_where(opened: Any, host: str) -> None:
-    """Print who can reach the page, and that the board is not new."""
+    """Print who can reach the page, and whether the board was restored."""
     from equigraph.apps.explore.server import is_local
 
     if not is_local(host):

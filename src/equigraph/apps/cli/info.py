@@ -1,4 +1,4 @@
-"""``equigraph methods``, ``datasets``, ``cite`` and ``warmup``: what there is, and what is done beforehand."""
+"""``equigraph methods``, ``datasets``, ``cite`` and ``warmup``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _parameters(method: Any) -> list[dict[str, Any]]:
     rows = []
     for name, constraint in estimator._parameters.items():
         if name == "callbacks":
-            continue  # the command line has its progress bar and its time limit there
+            continue  # the command line has a progress bar and --time-limit instead
         flags = ", ".join(options.flags_of(name))
         if isinstance(constraint, Boolean):
             flags = f"{flags}, --no-{flags.removeprefix('--')}"
@@ -123,7 +123,7 @@ def info_command(name: str) -> None:
 @option("--data-home DIR", "Folder to look in first, and to download into.")
 @option("-q --quiet", "No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
-    """Fetch data sets, check them, and say what is in them."""
+    """Fetch data sets, check them, and print their sizes."""
     for name in names:
         check_dataset(name)
     failed = False
@@ -155,7 +155,7 @@ def cite() -> None:
 
 @click.command("warmup", cls=Command)
 def warmup() -> None:
-    """Compile the loops of the search now, so that no later command has to; once after every upgrade."""
+    """Compile the loops of the search ahead of time; needed once after every upgrade."""
     import warnings
 
     from equigraph.search.large import make_search

@@ -1,4 +1,4 @@
-"""Options: how they are declared, those that several commands have, and those made from the parameters of a method."""
+"""Declaration of options: shared ones, and those generated from the parameters of a method."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import equigraph as eg
 from equigraph.methods import METHODS, get_method
 
 Decorator = Callable[[Any], Any]
-Settings = dict[str, Any]  # what was typed, by the names of the options
+Settings = dict[str, Any]  # option values by name
 
 DEFAULT_METHOD = "fair-partition"
 DEFAULT_SEED = 0
-# Parameters whose option has another name, or a short one.
+# Flags of parameters that differ from the name of the parameter.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
-# The command sets these itself.
+# Parameters set by the command itself.
 _OWN = ("callbacks", "rules", "on_conflict", "verbose", "time_limit")
 _DEST = "parameter_"
 DEBUG_HELP = "Show the traceback of an error."
@@ -35,14 +35,14 @@ class SectionOption(click.Option):
 
 
 class Command(click.Command):
-    """A command with sections in its help and ``--debug``; an option that may stand once must not stand twice."""
+    """A command with sections in its help and ``--debug``; repeating a single-valued option is an error."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, help=DEBUG_HELP))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, where click would take the last of several values without a word."""
+        """Parse the arguments; click would silently take the last value of a repeated option."""
         seen: set[int] = set()
         for parameter in self.make_parser(ctx).parse_args(list(args))[2]:
             may_repeat = not isinstance(parameter, click.Option) or parameter.multiple
@@ -53,7 +53,7 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what it says of its usage names its help."""
+        """Run the command; usage errors name its help."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -73,7 +73,7 @@ class Command(click.Command):
 
 
 def option(usage: str, help: str, dest: str | None = None, **settings: Any) -> Decorator:
-    """Return an option as the help shows it: its flags, and perhaps a word for its value.
+    """Return an option declared as its help shows it: flags, and optionally a word for its value.
 
     Words in brackets, ``[max|min]``, are its values; without a word, a type and a default it is a flag. A default is
     shown. The dest is its name in the settings.
@@ -91,7 +91,7 @@ def option(usage: str, help: str, dest: str | None = None, **settings: Any) -> D
 
 
 def option_group(*options: Decorator) -> Decorator:
-    """Return what adds several options, in the order of the help."""
+    """Return a decorator that adds several options, in the order of the help."""
 
     def add(function: Any) -> Any:
         for one in reversed(options):
@@ -102,7 +102,7 @@ def option_group(*options: Decorator) -> Decorator:
 
 
 def whole(least: int) -> click.IntRange:
-    """Return the type of a whole number of at least so much."""
+    """Return the type of a whole number with a lower bound."""
     return click.IntRange(min=least)
 
 
@@ -112,7 +112,7 @@ def seed(text: str = "Seed of the search.") -> Decorator:
 
 
 class Read(click.ParamType):
-    """Text that a function reads; its ValueError says what was expected."""
+    """Parameter type that is parsed by a function, whose ValueError says what was expected."""
 
     name = "value"
 
@@ -163,7 +163,7 @@ def parse_names(text: str) -> list[str]:
 
 
 def parse_weighted(text: str) -> tuple[str, float | None]:
-    """Return an attribute and its weight; a colon before what is no number belongs to the name.
+    """Return an attribute and its weight; a colon that is not followed by a number belongs to the name.
 
     >>> parse_weighted("gender"), parse_weighted("needs:2"), parse_weighted("a:b")
     (('gender', None), ('needs', 2.0), ('a:b', None))
@@ -181,7 +181,7 @@ def parse_weighted(text: str) -> tuple[str, float | None]:
 
 
 def parse_node_set(text: str) -> list[str]:
-    """Return the names in a list with commas; a ValueError where there are fewer than two."""
+    """Return the names in a list with commas; raise ValueError for fewer than two."""
     names = parse_names(text)
     if len(names) < 2:
         raise ValueError(
@@ -191,7 +191,7 @@ def parse_node_set(text: str) -> list[str]:
 
 
 def parse_bounds(text: str) -> tuple[int | None, int | None]:
-    """Return the least and the most of a text such as 25,27 or 25-27 or 25.
+    """Return the lower and upper bound in a text such as 25,27 or 25-27 or 25.
 
     >>> parse_bounds("25,27"), parse_bounds("26"), parse_bounds("25,none")
     ((25, 27), (26, 26), (25, None))
@@ -262,7 +262,7 @@ def rules_of(settings: Mapping[str, Any], *keywords: str) -> Any:
 
 
 def parse_value(constraint: Any, text: Any) -> Any:
-    """Return the first reading of a text that the constraint accepts.
+    """Return the first interpretation of a text that the constraint accepts.
 
     Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas, the text
     itself. If it accepts none, a ValueError says what it expects.
@@ -284,7 +284,7 @@ def _readings(text: str) -> list[Any]:
     values: list[Any] = [words[text.lower()]] if text.lower() in words else []
     for kind in (int, float):
         try:
-            # One of several may be none, such as an open bound.
+            # An entry of a list may be none, such as an open bound.
             numbers = tuple(
                 None if part.strip().lower() == "none" else kind(part) for part in text.split(",")
             )
@@ -296,7 +296,7 @@ def _readings(text: str) -> list[Any]:
 
 
 def reachable(name: str, constraint: Any) -> bool:
-    """Return whether a parameter can be given as text; objects of Python code cannot."""
+    """Return whether a parameter can be given as text; Python objects cannot."""
     from equigraph._utils.parameters import AnyOf, Instance
 
     if name in _OWN:
@@ -309,7 +309,7 @@ def reachable(name: str, constraint: Any) -> bool:
 
 
 def describe_values(constraint: Any) -> str:
-    """Say what can be typed for a parameter.
+    """Describe the values that can be typed for a parameter.
 
     >>> from equigraph._utils.parameters import Integer
     >>> describe_values(Integer(low=1, optional=True))
@@ -384,7 +384,7 @@ def parameter_options(method: Any) -> list[click.Parameter]:
 
 
 def is_given(name: str) -> bool:
-    """Return whether an option was typed, and not left at its default."""
+    """Return whether an option was given on the command line."""
     return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
@@ -426,7 +426,7 @@ def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def check_one_dial(given: Container[str]) -> None:
-    """Refuse a weight beside the fairness asked for, where it would be ignored."""
+    """Raise UsageError if a fairness weight would be ignored because a bound is given."""
     if "fairness" in given and "at_least" in given:
         raise click.UsageError(
             "--at-least asks for fairness in place of a weight: give it or --fairness, not both."
@@ -434,7 +434,7 @@ def check_one_dial(given: Container[str]) -> None:
 
 
 def _unknown(method: str, what: str, name: str) -> str:
-    """Say that a method has no such parameter, and which methods do."""
+    """Return the message for an unknown parameter, with the methods that have it."""
     owners = [other for other in METHODS if name in constraints_of(other)]
     more = (
         f"it belongs to {', '.join(owners)}"
@@ -445,7 +445,7 @@ def _unknown(method: str, what: str, name: str) -> str:
 
 
 def constraints_of(name: str) -> dict[str, Any]:
-    """Return the constraints of a method; of one that cannot be imported here, none."""
+    """Return the constraints of a method; empty if it cannot be imported."""
     try:
         return get_method(name).load()._parameters
     except (ImportError, AttributeError):
@@ -457,7 +457,7 @@ class MethodCommand(Command):
 
     def __init__(self, *args: Any, replaced: Mapping[str, str] | None = None, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        # Parameters of the method that are no options here, with a sentence on what there is in their place.
+        # Parameters of the method that are not options here, with a sentence that names the replacement.
         self.replaced = replaced or {}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

@@ -1,4 +1,4 @@
-"""A run of a command: how it is stopped, where it writes, and how it ends."""
+"""A run of a command: stopping, output folder, summary and exit code."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from equigraph.exceptions import ParameterError, require
 if TYPE_CHECKING:
     from equigraph.results.persistence import Contents, OutputFolder
 
-# Names that only the groups have, and nodes without a group: what the reading options left out.
+# Names left out by the reading options: those found only in the groups, and nodes without a group.
 UNMATCHED, DROPPED = _LEFT_OUT = ("unmatched.csv", "dropped.csv")
 PAGE = "report.html"
-# Flags that make no other result.
+# Flags that do not affect the result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "the system (SIGTERM)"}
 
@@ -38,9 +38,10 @@ output_options = option_group(
 
 
 class Stop(_Shared):
-    """A callback that ends a computation when its time is over, or when somebody asks for it.
+    """A callback that stops a computation at the time limit or on a signal.
 
-    The time began when the command did; the exit code is 0 or, as shells have it, 128 and the number of the signal.
+    The time counts from the start of the command. The exit code is 0 or, as in shells, 128 plus the number of the
+    signal.
     """
 
     def __init__(self, started: float, seconds: float | None = None):
@@ -50,16 +51,16 @@ class Stop(_Shared):
         self.exit_code = 0
 
     def __call__(self, progress: Progress) -> bool:
-        """Return True from the moment that the computation should end."""
+        """Return whether the computation should stop."""
         late = self._end is not None and time.monotonic() >= self._end
         self.reason = self.reason or self._asked or (f"the time limit of {self._limit:g} s" if late else None)
         return self.reason is not None
 
     @contextmanager
     def catch_signals(self) -> Iterator[None]:
-        """Take the first Ctrl-C, and the first SIGTERM, as a request to end with what there is; the second ends all."""
+        """Handle the first Ctrl-C or SIGTERM as a request to stop with partial results; the second ends the process."""
         if threading.current_thread() is not threading.main_thread():
-            yield  # only the main thread hears signals
+            yield  # only the main thread receives signals
             return
         before = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
         try:
@@ -75,9 +76,9 @@ class Stop(_Shared):
 
 
 class Run:
-    """A command that computes something from a graph: progress, stopping, the folder of ``-o`` and the summary.
+    """A command that computes a result: progress, stopping, the folder of ``-o`` and the summary.
 
-    The settings are what was typed, by the names of the options.
+    The settings are the option values by name.
     """
 
     def __init__(self, settings: Settings):
@@ -86,7 +87,7 @@ class Run:
         self.stop = Stop(started, settings.get("time_limit"))
         self.files: list[str] = []
         self.command = shlex.join(["equigraph", *typed])
-        # What identifies a run: the command, but for options that only change what is written or printed.
+        # Identity of a run: the command without options that only affect output.
         kept = [word for word in typed if word not in _SAME_RUN]
         self.identity = {"command": shlex.join(["equigraph", *kept]), "folder": str(Path.cwd())}
 
@@ -98,9 +99,10 @@ class Run:
         return self.graph
 
     def source(self) -> dict[str, Any]:
-        """Return where the graph was read, so that it can be read again, and how many nodes of it were dropped.
+        """Return the source of the graph, from which it can be read again, and the number of dropped nodes.
 
-        That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
+        It has the command line, the working directory, the file, and the reading options that differ from their
+        defaults.
         """
         from equigraph.apps.cli.sources import READING_NAMES
 
@@ -116,9 +118,9 @@ class Run:
 
     @contextmanager
     def output(self, names: Iterable[str]) -> Iterator[OutputFolder | None]:
-        """Hold the folder of ``-o``, if one is given, and print warnings as notes.
+        """Lock the folder of ``-o``, if given, and print warnings as notes.
 
-        The folder is tried and locked before anything is computed.
+        The folder is checked and locked before anything is computed.
         """
         from equigraph.results.persistence import MANIFEST, OutputFolder
 
@@ -140,12 +142,12 @@ class Run:
 
     @contextmanager
     def callbacks(self) -> Iterator[list[Any]]:
-        """Give the callbacks of a computation: the progress bar, and what stops it."""
+        """Provide the callbacks of a computation: progress bar and stopping."""
         with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.catch_signals():
             yield [*bar, self.stop]
 
     def write(self, kind: str, contents: Callable[[], Contents], draw: Callable[[Path], Any]) -> None:
-        """Write contents, what `draw` adds to them and what was left out into the folder of ``-o`` if there is one."""
+        """Write contents, the files of `draw` and the names left out into the folder of ``-o``, if given."""
         if self._out is not None:
             raw, force = self.settings.get("raw", False), self.settings["force"]
 
@@ -158,7 +160,7 @@ class Run:
             )
 
     def _write_left_out(self, folder: Path, raw: bool) -> None:
-        """Write the names that were left out beside the labels, and say so; there is no file without any."""
+        """Write the names that were left out to a file beside the labels, with a note; no file without any."""
         import numpy as np
 
         from equigraph._utils.records import write_csv
@@ -174,14 +176,14 @@ class Run:
                 note(f"{count(names.size, what[0])} without {what[1]} left out: see {file}.")
 
     def report_stop(self, kept: str) -> None:
-        """Say that the run ended before its end, if it did, and what it kept."""
+        """Print a note if the run was stopped early, with what it kept."""
         if self.stop.reason is not None:
             note(f"stopped by {self.stop.reason}: {kept}.")
 
     def finish(self, kept: str, what: str, summary: Callable[[], Any], show: Callable[[], None]) -> None:
-        """Print the summary, as JSON or as tables, and end with the exit code of a signal if there was one.
+        """Print the summary, as JSON or as tables, and exit with the code of a signal if there was one.
 
-        `kept` says what a run that was stopped has, `what` names what a folder would have kept.
+        `kept` describes the partial results of a stopped run, `what` the results that `-o` would have kept.
         """
         self.report_stop(kept)
         if self.settings["as_json"]:
@@ -198,13 +200,13 @@ class Run:
         self.leave()
 
     def leave(self) -> None:
-        """End the command with the exit code of the signal, if there was one that counted."""
+        """Exit with the code of the signal, if one stopped the run."""
         if self.stop.reason is not None and self.stop.exit_code:
             raise click.exceptions.Exit(self.stop.exit_code)
 
 
 def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
-    """Refuse a file of an unknown kind, one that is there already, or one that cannot be written."""
+    """Raise an error for a file of an unknown kind, one that exists, or one that cannot be written."""
     from equigraph.results.persistence import OutputFolder
 
     target = Path(path)

@@ -1,4 +1,4 @@
-"""``equigraph refine``: better labels from those that any tool made."""
+"""``equigraph refine``: improve given labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from equigraph.exceptions import InputError
 
 _METHOD = "refine_labels"
 _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
-# Names of columns, by which they are found whatever their order.
+# Headers of the columns, which may be in any order.
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
@@ -31,7 +31,7 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 @option("--fairness", "The dial, from cohesion (0) to fairness (1).", type=options.SHARE, default=0.5)
 @option(
     "--at-least",
-    "The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
+    "The required fairness, in place of the dial: the most cohesive labels at least so fair.",
     type=options.SHARE,
 )
 @option(f"--notion [{'|'.join(_NOTIONS)}]", "Which fairness the dial moves.", default=_NOTIONS[0])
@@ -61,11 +61,10 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 def command(edges: str, labels: str, **settings: Any) -> None:
     """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
 
-    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
-    dataset:classroom. LABELS is a table with the columns node and cluster (or else the first two), such as
-    the labels.csv that `equigraph cluster` writes; for a graph with an order of its own, such as a matrix, a
-    single column also does. With --max-moves or --stay nodes that LABELS lacks are new, and those that the graph lacks
-    have left.
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.
+    LABELS is a table with the columns node and cluster (or else the first two), such as the labels.csv that `equigraph
+    cluster` writes; for a graph with a node order, such as a matrix, a single column is enough. With --max-moves or
+    --stay nodes that LABELS lacks are new, and those that the graph lacks have left.
     """
     from dataclasses import replace
 
@@ -99,7 +98,7 @@ def command(edges: str, labels: str, **settings: Any) -> None:
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
     """Read the label of every node, in node order, from a table keyed by node or a column in node order.
 
-    Where the file was `edited`, nodes may be new, without a label (None), or have left.
+    If the file was `edited`, nodes may be new (label None) or have left.
     """
     from equigraph._utils.records import as_given
     from equigraph.graph.attributes import take_groups
@@ -116,7 +115,7 @@ def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
     what, labels = f"labels of {path.name}", given.values
     if given.keys is not None:
         nodes = dict.fromkeys(map(canonical, texts(graph.node_names)))
-        # A file of ours may have an apostrophe before what a spreadsheet would run.
+        # Our files have an apostrophe before texts that a spreadsheet would execute.
         keys = [name if canonical(name) in nodes else as_given(name) for name in texts(given.keys)]
         if edited:
             pairs = zip(map(canonical, keys), labels.tolist(), strict=True)
@@ -136,7 +135,7 @@ def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
 
 
 def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
-    """Return what was given and what came of it, both as results."""
+    """Return the given and the refined labels as results."""
     from dataclasses import replace
 
     import numpy as np
@@ -159,13 +158,13 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     few = {"max_moves": settings["max_moves"], "stay": settings["stay"]}
     start = time.perf_counter()
     with run.callbacks() as callbacks:
-        # The number of clusters is left to the library, which has a sentence for labels that are all the same.
+        # No number of clusters: the library has its own error for labels that are all the same.
         model = eg.FairPartition(**parameters, random_state=seed, callbacks=callbacks)
         refined = model.refine(graph, given, **few)
     seconds = time.perf_counter() - start
     start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
     start_codes[known] = codes
-    # Who is new stands where most of the links are, so that there is something to compare with.
+    # New nodes start in the cluster with most of their links, so that there are labels to compare with.
     first = number_by_size(placed_nodes(graph.adjacency, start_codes, names.size), names.size)
     before = result_of_labels(graph, first, _METHOD, seed=seed, seconds=0.0)
     parameters |= {"n_clusters": settings["n_clusters"] or int(names.size), **few}
@@ -176,8 +175,8 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
 
 
 def _summary(before: Any, after: Any) -> Settings:
-    """Return the summary of the result, with what it started from and how many nodes changed their cluster."""
-    # Clusters have no numbers that last: those with the largest overlap are taken for the same.
+    """Return the summary of the result, with its start and the number of nodes that changed their cluster."""
+    # Cluster numbers are arbitrary: clusters are matched by largest overlap.
     kept = round(eg.metrics.clustering_accuracy(before.labels, after.labels) * after.labels.size)
     started = {name: before.summary()[name] for name in ("n_clusters", "sizes", "scores")}
     return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}

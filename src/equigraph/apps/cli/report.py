@@ -1,4 +1,4 @@
-"""``equigraph report``: one page about a clustering or a curve."""
+"""``equigraph report``: write one page about a clustering or a curve."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def command(folder: str, output: str | None, **settings: Any) -> None:
     """Explain a clustering or a curve in one page (HTML) that needs no network.
 
     OUT is a folder that `equigraph cluster`, `tradeoff`, `refine`, `demo` or `classes` wrote. The page draws the graph,
-    which is read again from where it was; it must be the same, and without it the page says what is left out. Of
-    classes it shows the lists as they are now, every rule, and what each costs in wishes.
+    which is read from its recorded path and must be unchanged; without it the page says what is left out. For classes
+    it shows the current lists, every rule, and its cost in wishes.
     """
     from equigraph.apps.classes.persistence import is_division
     from equigraph.results.persistence import OutputFolder
@@ -80,7 +80,7 @@ def _write_clustering(folder: Path, path: Path, settings: dict[str, Any]) -> lis
 
 
 def _write_classes(folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
-    """Write the page of classes: the lists as they are now, and what each rule costs."""
+    """Write the page of classes: the current lists, and the cost of each rule."""
     from equigraph.apps.classes.costs import with_costs
     from equigraph.apps.classes.persistence import load_edited
 

@@ -1,4 +1,4 @@
-"""``equigraph reproduce``: the paper's tables and figures, computed again."""
+"""``equigraph reproduce``: compute the paper's tables and figures again."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def command(experiment: str, **given: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 
     EXPERIMENT is table1, table-dfnmf, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all.
-    Everything ends up in one page, DIR/index.html. A run that was interrupted goes on where it was when the same
-    command is given again. Exit code 1 if a part failed; the others are there all the same.
+    All results are on one page, DIR/index.html. Repeat the command to resume an interrupted run. Exit code 1 if a part
+    failed; the other parts are complete.
     """
     from equigraph.apps.reproduction.cells import Settings
     from equigraph.apps.reproduction.run import get_experiments, reproduce
@@ -89,7 +89,7 @@ def _print_report(report: Report) -> None:
 
 
 def _log_each_minute() -> Any:
-    """Return the callback that says how far a run is, at most once a minute."""
+    """Return a callback that prints the progress of a run, at most once a minute."""
     last = time.monotonic()
 
     def log(progress: Any) -> None:

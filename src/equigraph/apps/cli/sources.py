@@ -27,23 +27,23 @@ from equigraph.exceptions import DatasetError, GroupsError, ParameterError
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
-# Attributes of data sets beside those that they are known for.
+# Further attributes of data sets.
 _FURTHER = ("house", "school_class", "gender")
 _RAW = ("diaries", "facebook", "friendship", "drugnet")
 
 
 def column_of(name: str) -> str | int:
-    """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
+    """Return a column as int if it is a number, which may be a position; the reader tries it as a name first."""
     return int(name) if name.isdecimal() and str(int(name)) == name else name
 
 
 def _weight_of(name: str) -> str | int | bool:
-    """Return the column of the weights, False for none of them."""
+    """Return the column of the weights, False for none."""
     return False if name == "none" else column_of(name)
 
 
 def _joined(text: str) -> list[str]:
-    """Return the attributes of joint groups; one whose name has a comma is put between double quotes."""
+    """Return the attributes of joint groups; a name with a comma is in double quotes."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if len(names) < 2 or "" in names:
         raise ValueError(f"{text} names no two attributes: expected such as gender,needs.")
@@ -89,7 +89,7 @@ READING_OPTIONS = option_group(
         "Column of the weights, by name or else by number from 0; 'none' ignores weights.",
         type=Read(_weight_of),
     ),
-    _reading("--format NAME", "Format of the file where its suffix does not tell, such as edges or matrix."),
+    _reading("--format NAME", "Format of the file if its suffix leaves it open, such as edges or matrix."),
     _reading(
         "--header/--no-header",
         "Whether the first line names the columns; by default it is looked at.",
@@ -122,7 +122,7 @@ READING_NAMES = (
     *_TEXT_OPTIONS,
 )  # fmt: skip
 reading_options = option_group(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
-# The graph is itself an option where a stored result tells what it was.
+# The graph is an option if a stored result records it.
 stored_graph_options = option_group(
     _reading(
         "--graph EDGES",
@@ -152,7 +152,7 @@ def attribute_choice(options: Settings) -> Settings:
     bins = {column_of(name): number for name, number in (options.pop("bins") or {}).items()}
     return {
         "attribute": None if not names else names[0] if len(names) == 1 else names,
-        # The weight of a single attribute says nothing.
+        # The weight of a single attribute has no effect.
         "attribute_weights": weights if weights and (len(names) > 1 or joints) else None,
         "bins": bins or None,
         "intersect": joints or None,
@@ -162,7 +162,7 @@ def attribute_choice(options: Settings) -> Settings:
 def read_source(edges: str, settings: Settings) -> Any:
     """Take the reading options out of the settings of a command, and return the graph.
 
-    Names that found no match come into the settings under ``unmatched``.
+    Names without a match are stored in the settings under ``unmatched``.
     """
     options = {name: settings.pop(name) for name in READING_NAMES}
     choice = attribute_choice(options)
@@ -183,7 +183,7 @@ def read_source(edges: str, settings: Settings) -> Any:
 
 
 def _unmatched(graph: Any, options: Settings, choice: Settings) -> list[str]:
-    """Return the names, each of them once, that only the groups have."""
+    """Return the unique names that only the groups have."""
     from equigraph.graph.attributes import take_groups
     from equigraph.graph.features import AttributeChoice
     from equigraph.graph.names import canonical, texts
@@ -198,7 +198,7 @@ def _unmatched(graph: Any, options: Settings, choice: Settings) -> list[str]:
 
 @contextmanager
 def open_source(edges: str, settings: Settings, execution: Any) -> Iterator[Any]:
-    """Give the graph of a command: in memory, or as row blocks where EDGES is a folder.
+    """Provide the graph of a command: in memory, or as row blocks if EDGES is a folder.
 
     The reading options are taken out of the settings.
     """
@@ -222,7 +222,7 @@ def open_source(edges: str, settings: Settings, execution: Any) -> Iterator[Any]
 
 
 def _folder_options(settings: Settings, refused: tuple[str, ...], what: str) -> Settings:
-    """Take the reading options out of the settings; those without a meaning here are refused, not ignored."""
+    """Take the reading options out of the settings; raise ParameterError for those without a meaning here."""
     options = {name: settings.pop(name) for name in READING_NAMES}
     if options["groups"] is None:
         refused = (*refused, "attribute", "intersect", "node_column")
@@ -263,7 +263,7 @@ def _with_groups(graph: Any, options: Settings) -> Any:
 
 
 def read_again(source: Any, settings: Settings) -> tuple[Any, str | None]:
-    """Return the graph of a stored result as its folder and the options say, or None and why there is none."""
+    """Return the graph of a stored result, read as recorded or as the options say, or None and the reason."""
     recorded = source or {}
     given = {name for name in ("edges", *READING_NAMES) if is_given(name)}
     options = {name: settings.pop(name) for name in READING_NAMES}
@@ -274,15 +274,17 @@ def read_again(source: Any, settings: Settings) -> tuple[Any, str | None]:
     if edges is not None:
         return read_source(edges, options), None
     if recorded.get("edges") is None:
-        return None, "The folder does not tell where the graph was read from: --graph EDGES does."
+        return None, "The folder does not record where the graph was read from: give --graph EDGES."
     edges = _found(recorded["edges"], recorded)
     if Path(edges).is_dir():
-        reason = f"{edges} is a folder of edges on disk: --graph EDGES tells of a file with the same graph."
+        reason = f"{edges} is a folder of edges on disk: give a file with the same graph as --graph EDGES."
         return None, reason
     for file in (edges, options["groups"]):
         if file is not None and not file.startswith(PREFIX) and not Path(file).exists():
-            told = "which the graph was read from, is not there any more: --graph EDGES tells where it is."
-            return None, f"{file}, {told}"
+            return (
+                None,
+                f"{file}, from which the graph was read, does not exist: give its path as --graph EDGES.",
+            )
     try:
         return read_source(edges, options), None
     except DatasetError as error:
@@ -290,7 +292,7 @@ def read_again(source: Any, settings: Settings) -> tuple[Any, str | None]:
 
 
 def _found(name: str, recorded: Settings) -> str:
-    """Return a file where the command that made the folder found it, or as seen from here."""
+    """Return the path of a file, relative to the recorded folder or to the working directory."""
     if name.startswith(PREFIX):
         return name
     there = Path(recorded.get("folder", ".")) / name
@@ -298,7 +300,7 @@ def _found(name: str, recorded: Settings) -> str:
 
 
 def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
-    """Return a data set as a graph, with some of its attributes as groups; by default the one it is known for."""
+    """Return a data set as a graph, with some of its attributes as groups; by default its main one."""
     from equigraph.graph.features import AttributeChoice
 
     check_dataset(name)
@@ -319,12 +321,12 @@ def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
 
 
 def _columns_of(data: Any) -> dict[str, Any]:
-    """Return the attributes of a data set, the one that it is known for first."""
+    """Return the attributes of a data set, the main one first."""
     return {data.attribute: data.sensitive_features, **{one: data[one] for one in _FURTHER if one in data}}
 
 
 def check_dataset(name: str) -> None:
-    """Refuse a name that is no data set's."""
+    """Raise ParameterError unless a data set has the name."""
     known = [EMBEDDED, *(info.name for info in eg.datasets.list_datasets())]
     if name not in known:
         raise ParameterError(

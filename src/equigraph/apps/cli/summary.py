@@ -1,4 +1,4 @@
-"""Graphs, results and rules in words: what was read, scores with their meaning, and who is in which cluster."""
+"""Printed summaries of graphs and results: scores with their meaning, compositions, rules."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from equigraph._utils.text import count
 from equigraph.apps.cli.console import clipped, fitting, line, table
 
-_WIDEST = 16  # letters of a group's name at the head of a table
+_WIDEST = 16  # letters of a group's name in a table header
 _MOST_RULES = 12  # rules that are printed one by one
 
 
 def describe_graph(graph: Any, edges: str) -> str:
-    """Return one line on what was read."""
+    """Return a description of a graph in one line."""
     kind = "weighted edge" if graph.is_weighted else "edge"
     text = f"{edges}: {count(graph.n_nodes, 'node')}, {count(graph.n_edges, kind)}"
     dropped = getattr(graph, "dropped", None)  # a graph on disk has all of its nodes
@@ -44,7 +44,7 @@ def print_result(result: Any) -> None:
 
 
 def print_attributes(attributes: Any, scores: Any) -> None:
-    """Print the fairness of each of several attributes, and how far the means of numbers lie apart."""
+    """Print the fairness of each of several attributes, and the largest gap between the means of numbers."""
     from equigraph.metrics.scores import OF_GROUPS, SCORES
     from equigraph.metrics.summary import score_name
 
@@ -67,14 +67,14 @@ def print_attributes(attributes: Any, scores: Any) -> None:
 
 
 def print_clusters(result: Any) -> None:
-    """Print who is in which cluster, what is to be remarked of that, and the rules."""
+    """Print the composition of the clusters, remarks and rules."""
     print_composition(result)
     print_remarks(result.attributes, result.sizes, result.parameters)
     _print_rules(result.rules)
 
 
 def print_composition(result: Any) -> None:
-    """Print the nodes of each cluster, by group where there are groups; one table for each attribute."""
+    """Print the number of nodes of each cluster, by group if there are groups; one table per attribute."""
     attributes = result.attributes
     if attributes is None:
         table(("cluster", "nodes"), enumerate(result.sizes.tolist()), left=("cluster",))
@@ -108,7 +108,7 @@ def _print_groups(result: Any, groups: Any) -> None:
 
 
 def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
-    """Print how many nodes have no group, and which clusters are smaller than anybody asked for."""
+    """Print the number of nodes without a group, and clusters smaller than requested."""
     from equigraph._utils.sizes import small_clusters, small_words
     from equigraph.graph.groups.encode import ungrouped_sentence
 
@@ -123,7 +123,7 @@ def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
 
 
 def _print_rules(rules: Mapping[str, Any] | None) -> None:
-    """Print which rules are kept, which were given up, and what the clusters would be without each."""
+    """Print the rules that are kept, those given up, and their prices."""
     if rules is None:
         return
     from equigraph.analysis.pricing import RulePrices
@@ -144,7 +144,7 @@ def _print_rules(rules: Mapping[str, Any] | None) -> None:
 
 
 def group_counts(result: Any, groups: Any) -> tuple[list[str], Any]:
-    """Return the names of groups, and their numbers in every cluster, empty clusters included."""
+    """Return the names of groups, and their counts in every cluster, empty ones included."""
     from equigraph.graph.groups import contingency_table
 
     counts = contingency_table(result.labels, groups.codes, result.n_clusters, groups.n_groups)
@@ -152,7 +152,7 @@ def group_counts(result: Any, groups: Any) -> tuple[list[str], Any]:
 
 
 def sizes_by_group(result: Any, groups: Any) -> str:
-    """Return the sizes of the clusters in one cell, such as ``4+6, 5+4``; without groups they are whole."""
+    """Return the sizes of the clusters in one cell, such as ``4+6, 5+4``; plain sizes without groups."""
     if groups is None:
         return ", ".join(map(str, result.sizes.tolist()))
     _, counts = group_counts(result, groups)

@@ -1,4 +1,4 @@
-"""``equigraph tradeoff``: the curve of one method on one graph, a picture, the recommended point."""
+"""``equigraph tradeoff``: compute a trade-off curve, and recommend a point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from equigraph.apps.cli.summary import print_attributes, print_remarks
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method
 
-# Parameters that the command has options of its own for.
+# Parameters that are options of the command.
 _REPLACED = {
     "fairness": "tradeoff turns the dial itself: give --fairness-values or --points; `equigraph cluster` takes a "
     "single value of it.",
@@ -83,13 +83,13 @@ _REASONS = {
 @options.AS_JSON
 @option("-q --quiet", "No progress bar and no table.")
 def command(edges: str, method: str, **settings: Any) -> None:
-    """Find out what fairness costs, and recommend a point.
+    """Compute the trade-off between cohesion and fairness, and recommend a point.
 
-    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
-    dataset:classroom. In the table NB (or the score of another --notion) is the fairness reached, Q the cohesion, links
-    the share of the links that stay inside clusters, and dial the weight of fairness from which on the search prefers
-    such clusters; k counts the clusters that have a node, and ARI is the mean adjusted Rand index between the restarts
-    (1: all give the same clusters).
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom. In
+    the table NB (or the score of another --notion) is the fairness reached, Q the cohesion, links the share of the
+    links that stay inside clusters, and dial the least weight of fairness at which the search prefers such clusters; k
+    counts the nonempty clusters, and ARI is the mean adjusted Rand index between the restarts (1: all give the same
+    clusters).
     """
     from dataclasses import replace
 
@@ -152,7 +152,7 @@ def _rule(settings: Settings) -> Settings:
 
 
 def _check_values(method: str, values: list[float] | None, points: int | None) -> None:
-    """Refuse a method without a dial, and a dial whose values nobody can guess."""
+    """Raise UsageError for a method without a dial, or one whose values have no default."""
     from equigraph._utils.parameters import Real
 
     dial = constraints_of(method).get("fairness")
@@ -178,7 +178,7 @@ def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings)
 
 
 def print_curve(curve: Any, point: Any, graph: Any) -> None:
-    """Print one row per point; the recommended one, which is added if it is none of them, is bold and has an arrow."""
+    """Print one row per point; the recommended one is bold with an arrow, and added if it is not among them."""
     from equigraph.metrics.quality import share_inside
 
     shown = curve.points_with(point)
@@ -204,7 +204,7 @@ def print_curve(curve: Any, point: Any, graph: Any) -> None:
 
 
 def recommendation(curve: Any, point: Any, rule: Settings) -> str:
-    """Say in words which point is recommended, why, and what it costs."""
+    """Return a sentence on the recommended point, the reason and its cost."""
     measure, first = curve.measure, curve.points[0]
     best = max(float(one.scores["Q"]) for one in curve.candidates())
     quality, fair = float(point.scores["Q"]), float(point.scores[measure])
