@@ -74,7 +74,7 @@ def test_edits_that_cannot_be(lists, tmp_path):
     misspelt = first[:-1] + "xx"
     cases = [
         (put("5a", "B5", misspelt), rf"sheet '5a', row 5, column B: '{misspelt}' is not .*perhaps '{first}'"),
-        (put("5a", "B5", other), rf"sheet '5b', row 5, column B: '{other}' stands also in .*'5a', row 5"),
+        (put("5a", "B5", other), rf"sheet '5b', row 5, column B: '{other}' is also in .*'5a', row 5"),
         (put("5a", "B5", None), rf"a.xlsx has no class for '{first}': put everybody into one class"),
         (put("5a", "B5", "=B6"), r"sheet '5a', row 5, column B: the formula was never computed"),
         (lambda book: book.remove(book["5b"]), rf"a.xlsx has no class for '{other}', .* and 21 more"),

@@ -1,4 +1,4 @@
-"""Classes: people divided evenly, with friends and within rules; lists to print, edit and check again."""
+"""Classes: divide people evenly, with friends and under rules; lists to print, edit and check."""
 
 from equigraph.apps.classes.divide import divide
 from equigraph.apps.classes.division import Division, what_got_worse

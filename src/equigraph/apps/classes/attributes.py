@@ -1,4 +1,4 @@
-"""What people are to be spread by: columns of a roster as groups, numbers in thirds, and which of them by default."""
+"""Attributes to spread evenly: columns of a roster as groups, bins of numbers, default selection."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import bin_groups
 from equigraph.rules import Facts
 
-# What is written where a column marks some people and leaves the others blank.
+# Group of the people whose cell is blank in a column that marks some.
 UNMARKED = "(blank)"
-# Into how many ranges the numbers of a column go.
+# Default number of bins for a column of numbers.
 BINS = 3
-# A column with more values than half a class has people cannot be spread evenly; one with as many as numbers have
-# ranges always is.
+# A column is spread by default if it has at most as many values as half a class has people, or at most BINS.
 _HALF = 2
 
 
 def group_columns(roster: Roster) -> dict[str, NDArray]:
-    """Return the group of each person by attribute, None where a cell is blank.
+    """Return the group of each person by attribute, None for a blank cell.
 
-    A column with one value marks people, so that the others are a group as well. A column of numbers with more than six
+    A column with one value marks people, and the others are a second group. A column of numbers with more than six
     values, or one that `Roster.bins` names, is put into bins of about equal size.
     """
     return {name: _groups(roster, name, values) for name, values in roster.attributes.items()}
 
 
 def roster_facts(roster: Roster) -> Facts:
-    """Return people and their groups as rules ask for them; who has a blank cell has no group."""
+    """Return people and their groups as `Facts` for rules; a blank cell means no group."""
     return Facts(roster.graph(), group_columns(roster), missing="ignore")
 
 
@@ -57,12 +56,12 @@ def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
 
 
 def is_binned(roster: Roster, name: str) -> bool:
-    """Return whether an attribute is spread by ranges of its numbers; no range in `Roster.bins` says that it is not."""
+    """Return whether an attribute is spread by bins of its numbers; 0 in `Roster.bins` disables them."""
     return roster.bins[name] > 0 if name in roster.bins else is_number_column(roster.attributes[name])
 
 
 def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_classes: int) -> list[str]:
-    """Return the columns that are spread evenly unless others are named: those that part people into large groups.
+    """Return the columns spread evenly by default: those that split people into large groups.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_cl
 def chosen_attributes(
     roster: Roster, attributes: Iterable[str] | Mapping[str, float] | None, n_classes: int
 ) -> dict[str, float]:
-    """Return the attributes to spread evenly with their weights: those that are named, else those that can be."""
+    """Return the attributes to spread evenly with their weights: those given, else the default ones."""
     values = group_columns(roster)
     if attributes is None:
         return dict.fromkeys(default_attributes(values, len(roster.people), n_classes), 1.0)
@@ -101,7 +100,7 @@ def chosen_attributes(
 
 
 def describe_roster(roster: Roster, attributes: Iterable[str], language: str = "en") -> str:
-    """Return in one paragraph what was understood of a sheet, and which of its columns are spread evenly.
+    """Return a paragraph on the content of a sheet and the columns that are spread evenly.
 
     Examples
     --------
@@ -113,7 +112,7 @@ def describe_roster(roster: Roster, attributes: Iterable[str], language: str = "
 
 
 def understood(roster: Roster, even: Sequence[str]) -> dict[str, Any]:
-    """Return in numbers and headers what was understood of a sheet, and what is spread evenly, in how many ranges."""
+    """Return counts and headers of a sheet, and the columns spread evenly with their number of bins."""
     columns = group_columns(roster)
     ranges = {name: len(set(columns[name]) - {None}) for name in even if is_binned(roster, name)}
     return {

@@ -1,4 +1,4 @@
-"""A division of people into classes: who is where, what had to be kept, and how well it went."""
+"""A division of people into classes: labels, rules, scores and repair."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ from equigraph.rules import (
     violations,
 )
 
-# Of an attribute with more values than this only the sizes would fill a page.
+# Most values of an attribute that are listed one by one.
 _MOST_VALUES = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Division:
-    """People in classes, with the rules and the attributes that were asked for.
+    """People in classes, with the requested rules and attributes.
 
-    Everything it tells is computed from `labels` when it is asked, so that a division whose labels were changed tells
-    how it is now.
+    Everything is computed from `labels` on demand, so it always describes the current labels.
 
     Parameters
     ----------
@@ -50,11 +49,11 @@ class Division:
     class_names : sequence of str
         Names of the classes.
     rules : Rules
-        What has to be kept.
+        Rules to keep.
     attributes : dict of str to float
         The attributes that are to be spread evenly, and their weights.
     friends : int
-        How many of those they wished for everybody was to have in class.
+        Number of wished-for friends that everybody was to have in class.
     proven : bool
         Whether it is proven that no division within the rules has fewer people without a friend.
     others : tuple of Division
@@ -79,7 +78,7 @@ class Division:
     proven: bool = True
     others: tuple[Division, ...] = ()
     notes: tuple[str, ...] = ()
-    _placed: ClassLists = field(init=False)  # who is where, without a word on it
+    _placed: ClassLists = field(init=False)  # the lists without sentences
 
     def __post_init__(self) -> None:
         placed = ClassLists(self.roster, self.labels, self.class_names)
@@ -107,14 +106,14 @@ class Division:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """Everything in which the rules are not kept."""
+        """Violations of the rules."""
         return tuple(
             violations(self.rules.items, roster_facts(self.roster), self.labels, None, len(self.class_names))
         )
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """What does not keep the rules, in sentences that name the people and the classes."""
+        """Violations of the rules, as sentences that name people and classes."""
         words = school_words(self.class_names)
         return tuple(violation.describe(words) for violation in self.violations)
 
@@ -134,14 +133,14 @@ class Division:
         return tuple(name for name in self.roster.people if self._placed.is_friendless(name))
 
     def friend_facts(self, language: str = "en") -> list[str]:
-        """Say who has none of those they wished for in class, and whether more could have one."""
+        """Return sentences on people without a friend in class, and whether there could be fewer."""
         facts = self._several_friends(language) if self.friends > 1 else []
         if self.friends and self.friendless:
             facts.append(say(language, "friendless", names=self.friendless, proven=self.proven))
         return facts
 
     def _several_friends(self, language: str) -> list[str]:
-        """Say how many people have the number of friends that was asked for, and how many have fewer."""
+        """Return a sentence on how many people have the requested number of friends, and how many have fewer."""
         lists, wishing = self._placed, [name for name in self.roster.people if self.roster.friends_of(name)]
         kept = [min(len(lists.friends_here(name)), self.friends) for name in wishing]
         enough = sum(
@@ -159,7 +158,7 @@ class Division:
         return sum(len(self._placed.friends_here(name)) for name in self.roster.people)
 
     def evenness(self) -> dict[str, float]:
-        """Return how evenly each attribute is spread: 1 where every class mirrors all, as far as people are whole."""
+        """Return the evenness of each attribute: 1 if every class mirrors all people, up to rounding."""
         return {
             name: float(normalized_balance_score(self.labels[known], sensitive_features=column[known]))
             for name in self.attributes
@@ -169,7 +168,7 @@ class Division:
         }
 
     def spread(self, language: str = "en") -> list[str]:
-        """Say how many people with each value of an attribute a class has."""
+        """Return sentences on the number of people with each value of an attribute in a class."""
         sentences = []
         for attribute in self.attributes:
             column = self.columns[attribute]
@@ -185,7 +184,7 @@ class Division:
         return np.bincount(self.labels[column == value], minlength=len(self.class_names))
 
     def with_labels(self, labels: ArrayLike | Mapping[str, str]) -> Division:
-        """Return the same people, rules and attributes in other classes.
+        """Return a copy with other labels.
 
         Parameters
         ----------
@@ -196,15 +195,15 @@ class Division:
         return replace(self, labels=labels, others=())
 
     def repaired(self, before: Division | None = None, *, max_moves: int | None = None) -> Division:
-        """Return the same division with every rule kept, and as few people moved as possible.
+        """Return a division that keeps every rule, with as few people moved as possible.
 
-        Who moves is chosen so that people stay spread evenly and wishes are kept, as far as so few moves allow. Where
-        not everybody can have as many friends as before, whoever has fewer now may stay so.
+        Among the smallest sets of moves, evenness and wishes decide. If not everybody can have as many friends as
+        before, people who have fewer now may keep fewer.
 
         Parameters
         ----------
         before : Division, optional
-            What this division was before somebody edited it. Who was moved by hand stays there if that is possible.
+            The division before it was edited. People moved by hand stay there if possible.
         max_moves : int, optional
             Most people that may be moved.
 
@@ -247,7 +246,7 @@ class Division:
         return replace(self, rules=attempts[asked]).with_labels(labels)
 
     def _with_friends_as_now(self) -> Rules:
-        """Return the rules; whoever has fewer friends than they ask for has to keep only these."""
+        """Return the rules, with friends required only as far as people have them now."""
         return Rules.of(
             friends_as_kept(rule, self.roster.people, [self.labels])
             if isinstance(rule, Friends) and rule.of is not None
@@ -256,7 +255,7 @@ class Division:
         )
 
     def moved(self, other: Division) -> tuple[str, ...]:
-        """Return who is in another class in another division."""
+        """Return the people whose class differs in another division."""
         changed = np.flatnonzero(self.labels != other.labels)
         return tuple(self.roster.people[person] for person in changed)
 
@@ -266,7 +265,7 @@ class Division:
 
 
 def sheet_rules(roster: Roster, class_names: Sequence[str], **further: Any) -> Rules:
-    """Return the rules of a sheet, about classes by number, and further ones."""
+    """Return the rules of a sheet, with classes by number, and further ones."""
     number = {name: place for place, name in enumerate(class_names)}
     return Rules(
         fixed={person: number[name] for person, name in roster.fixed.items() if name in number},
@@ -277,7 +276,7 @@ def sheet_rules(roster: Roster, class_names: Sequence[str], **further: Any) -> R
 
 
 def own_friends(roster: Roster, least: int) -> Friends | None:
-    """Return the rule that everybody shares a class with so many of those they wished for; None if there is none."""
+    """Return the rule that everybody shares a class with so many of the people they wished for, or None."""
     asked: dict[Hashable, Iterable[Hashable]] = {
         name: roster.friends_of(name) for name in roster.people if roster.friends_of(name)
     }
@@ -285,7 +284,7 @@ def own_friends(roster: Roster, least: int) -> Friends | None:
 
 
 def friends_as_kept(rule: Friends, people: Sequence[str], labels: Iterable[NDArray[np.intp]]) -> Friends:
-    """Return a rule about own friends that some labels all keep: the number for each who has fewer in one of them."""
+    """Return a rule on friends relaxed until all given labels keep it: lower numbers for people with fewer friends."""
     places = [dict(zip(people, one.tolist(), strict=True)) for one in labels]
     fewer = {}
     for who, wished in rule.of or ():
@@ -320,7 +319,7 @@ def school_words(class_names: Sequence[str]) -> Words:
 
 
 def in_school_words(error: ConflictError, class_names: Sequence[str]) -> ConflictError:
-    """Return an error about rules that contradict each other in the words of a school."""
+    """Return a conflict error in the words of a school."""
     sentences = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
     return ConflictError(
         f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {sentences}",
@@ -329,7 +328,7 @@ def in_school_words(error: ConflictError, class_names: Sequence[str]) -> Conflic
 
 
 def what_got_worse(before: Division, after: Division) -> list[str]:
-    """Say what is worse in one division than in another: rules, friends, and how evenly people are spread.
+    """Return sentences on what is worse in one division than in another: rules, friends, evenness.
 
     Examples
     --------
@@ -358,7 +357,7 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
 
 
 def _changed_counts(before: Division, after: Division, attribute: str) -> str:
-    """Say how many people each class has of the values whose numbers changed."""
+    """Return a text on the counts of the values that changed."""
     column = after.columns[attribute]
     changed = []
     for value in sorted(set(column) - {None, UNMARKED}):

@@ -1,4 +1,4 @@
-"""Why a person is in this class, and what being in another one would change."""
+"""Explanations: why a person is in a class, and what each other class would change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equigraph.exceptions import ParameterError
 
 @dataclass(frozen=True)
 class OtherClass:
-    """What being in another class would change.
+    """Effects of moving a person to another class.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class OtherClass:
     wished : tuple of str
         Those the person wished for who are there.
     exchanged_with : str or None
-        Who would come in exchange: whoever breaks the fewest rules and costs least; None for nobody.
+        The person to swap with, chosen by fewest broken rules, then least cost; None for a plain move.
     wishes : int
-        How many more wishes of all people would be kept.
+        Change in the number of wishes kept, over all people.
     worse : tuple of str
         What would be worse, in sentences: rules, friends, evenness.
     better : bool
@@ -53,20 +53,20 @@ class OtherClass:
 
 @dataclass(frozen=True, repr=False)
 class PersonExplanation:
-    """Why a person is in a class; printing it says so in words.
+    """Explanation of the class of a person; ``print`` shows it as text.
 
     Attributes
     ----------
     name, class_name : str
         The person and the class.
     values : dict of str to str
-        What the sheet tells of the person.
+        Values of the person in the sheet.
     wished, elsewhere, wished_by : tuple of str
-        Those in class and elsewhere the person wished for, and those in class who wished for the person.
+        People the person wished for, in class and elsewhere, and people in class who wished for the person.
     rules : tuple of str
         The rules that name the person.
     others : tuple of OtherClass
-        What being in each other class would change.
+        Effects of moving to each other class.
     """
 
     name: str
@@ -109,7 +109,7 @@ class PersonExplanation:
 def explain_person(division: Division, name: str) -> PersonExplanation:
     """Explain why a person is in their class.
 
-    For each other class the person is put there, alone or in exchange for whoever costs least.
+    For each other class, the best of a move and all swaps is reported.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _find(division: Division, name: str) -> int:
 
 
 def _other(division: Division, person: int, there: int) -> OtherClass:
-    """Return what another class would change: of moving and every exchange the one that costs least."""
+    """Return the effects of another class: of a move and all swaps, the one with the least cost."""
     measure = measure_of(division.roster, division.attributes, len(division.class_names))
     before = (-len(division.violations), measure.value(division.labels))
     best: tuple[tuple[int, float], int, Division] | None = None

@@ -1,4 +1,4 @@
-"""Who is in which class: one plain object that every list is written from."""
+"""Class lists: the data that workbooks, pages and text files are written from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_CLASS_NAME = 60
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassLists:
-    """People in classes, the rules they were to keep, and how it went in plain words.
+    """People in classes, with sentences on rules and scores.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class ClassLists:
         return tuple(sorted(members, key=_surname) if self.by_surname else members)
 
     def mean(self, number: int, attribute: str) -> float | None:
-        """Return the mean of a column of numbers in a class; None where it holds few values, or no numbers."""
+        """Return the mean of a column of numbers in a class; None for few values or no numbers."""
         if not is_number_column(self.roster.attributes[attribute]):
             return None
         found = [number_of(self.value(name, attribute)) for name in self.members(number)]
@@ -135,7 +135,7 @@ class ClassLists:
         return int(self.labels[self._place[name]])
 
     def value(self, name: str, attribute: str) -> str:
-        """Return the value of an attribute of a person, blank where the cell was."""
+        """Return the value of an attribute of a person, "" for a blank cell."""
         return self.roster.attributes[attribute][self._place[name]] or ""
 
     def friends_here(self, name: str) -> tuple[str, ...]:
@@ -157,11 +157,11 @@ class ClassLists:
         return bool(self.roster.friends_of(name)) and not self.friends_here(name)
 
     def counts(self, number: int, attribute: str) -> Counter[str]:
-        """Return how many people of a class have each value of an attribute; blank ones under the empty text."""
+        """Return the number of people of a class with each value of an attribute; blank cells count under ""."""
         return Counter(self.value(name, attribute) for name in self.members(number))
 
     def facts(self) -> list[str]:
-        """Return what the lists themselves show, in sentences, before the scores that were given."""
+        """Return sentences computed from the lists, followed by the given scores."""
         people, wishes = self.roster.people, self.roster.friends
         facts = []
         if wishes:
@@ -186,16 +186,16 @@ class ClassLists:
         return words(self.language)
 
     def size_line(self) -> str:
-        """Say how many people and classes there are, and the date."""
+        """Return a line with the number of people and classes, and the date."""
         n = len(self.roster.people)
         return self.say("people_in_classes", n=n, n_classes=self.n_classes, date=self.date)
 
     def notes(self) -> list[str]:
-        """Return how the sheet was read, in the language of the lists."""
+        """Return the notes on reading the sheet, in the language of the lists."""
         return [note.texts()[self.language] for note in self.roster.notes]
 
     def chosen(self, attributes: Sequence[str] | None) -> list[str]:
-        """Return the attributes to show: all with None, else those that are named."""
+        """Return the attributes to show: all for None, else the named ones."""
         known = self.roster.attributes
         unknown = [name for name in attributes or () if name not in known]
         if unknown:
@@ -302,7 +302,7 @@ def _surname(name: str) -> tuple[str, str]:
 
 
 def names_from(known: Sequence[str], n_classes: int, word: str = "Class") -> list[str]:
-    """Return the names that are known and others that go on as they do, by their last letter or number.
+    """Return the known names and new ones that continue their last letter or number.
 
     >>> names_from(["5b"], 3), names_from(["Team 2"], 3), names_from(["Owls"], 3)
     (['5b', '5a', '5c'], ['Team 2', 'Team 1', 'Team 3'], ['Owls', 'Class 1', 'Class 2'])
@@ -314,7 +314,7 @@ def names_from(known: Sequence[str], n_classes: int, word: str = "Class") -> lis
 
 
 def _alike(known: Sequence[str], n_classes: int) -> list[str]:
-    """Return names of which all but the last letter or number is that of all known ones; none where these differ."""
+    """Return names with the common stem of all known ones; empty if the stems differ."""
     ends = [re.fullmatch(r"(.*?)(\d{1,3})|(.*[\d\Wºª])([A-Za-z])|()([A-Z])", name) for name in known]
     parts = [[part for part in end.groups() if part is not None] for end in ends if end]
     if not parts or len(parts) < len(known) or len({stem for stem, _ in parts}) > 1:
@@ -329,7 +329,7 @@ def _alike(known: Sequence[str], n_classes: int) -> list[str]:
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:
-    """Return a key by which Team 10 comes after Team 9."""
+    """Return a sort key that places Team 10 after Team 9."""
     return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)]
 
 

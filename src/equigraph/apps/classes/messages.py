@@ -1,4 +1,4 @@
-"""Sentences about sheets and lists: a kind and values, put into words by ``templates/en.txt`` and its translations."""
+"""Translated sentences about sheets and lists, rendered from ``templates/en.txt`` and its translations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_translated(language: str, kind: str) -> bool:
 
 
 def words(language: str) -> Mapping[str, str]:
-    """Return the headings and single words of lists by what they are for."""
+    """Return the headings and single words of lists by key."""
     return dict(_macros(language)["words"])
 
 
@@ -37,14 +37,14 @@ def _macros(language: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that was guessed, passed over or wrong while a sheet was read; its text is English.
+    """A guess, omission or mistake found while a sheet was read; its ``str`` is English.
 
     Attributes
     ----------
     kind : str
-        What it is about: the name of a macro in the templates.
+        Name of a macro in the templates.
     values : mapping of str to Any
-        Numbers, names and cells that it mentions, as JSON has them.
+        Numbers, names and cells in the sentence, as JSON values.
 
     Examples
     --------
@@ -78,12 +78,12 @@ def note(kind: str, **values: Any) -> Note:
 
 
 class SheetError(RosterError):
-    """A sheet is not usable, or asks a question.
+    """A sheet is not usable, or a question about it is open.
 
     Attributes
     ----------
     note : Note
-        What is wrong, in every language.
+        The problem, in every language.
     """
 
     note: Note
@@ -99,7 +99,7 @@ class SheetError(RosterError):
 
 @contextmanager
 def translated_errors(language: str) -> Iterator[None]:
-    """Put errors about sheets into a language."""
+    """Translate errors about sheets into a language."""
     try:
         yield
     except SheetError as error:

@@ -1,4 +1,4 @@
-"""Files of a division: the lists that people print and edit, read again, and what is needed to check them."""
+"""Files of a division: lists to print and edit, and the data to load and check them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND = "classes"
 DIVISION = "division.json"
 LISTS = ("classes.xlsx", "classes.html", "classes.csv")
 DOOR = "door.html"  # names only
-_DEPTH = 20  # rows of a list in which its header is looked for
+_DEPTH = 20  # rows searched for the header of a list
 _ROSTER = ("people", "friends", "apart", "together", "wishes", "source")
 _BY_NAME = ("attributes", "fixed", "bins")
 
@@ -44,13 +44,13 @@ class DivisionEntries(TypedDict):
 
 
 def files_of(n_divisions: int, door: bool = False) -> list[str]:
-    """Return the names of the files that a folder of divisions holds."""
+    """Return the names of the files in a folder of divisions."""
     lists = (*LISTS, DOOR) if door else LISTS
     return [DIVISION, *(list_name(name, number) for number in range(n_divisions) for name in lists)]
 
 
 def list_name(name: str, number: int) -> str:
-    """Return the name of a list of one of several alternatives."""
+    """Return the file name of a list of an alternative."""
     stem, dot, suffix = name.partition(".")
     return name if number == 0 else f"{stem}-{number + 1}{dot}{suffix}"
 
@@ -68,7 +68,7 @@ def save_division(
     date: str = "",
     run: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Write the lists of a division and its alternatives, and what `load_division` reads.
+    """Write the lists of a division and its alternatives, and the data for `load_division`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def save_division(
 
 
 def load_division(folder: str | os.PathLike[str]) -> Division:
-    """Read a division that was saved; the lists beside it may have been edited since.
+    """Read a saved division, without later edits of its lists.
 
     Examples
     --------
@@ -138,17 +138,17 @@ def load_division(folder: str | os.PathLike[str]) -> Division:
                 one.lists,
                 one.evenness(),
                 repr(one),
-            )  # names of people and attributes are checked by their use
+            )  # names of people and attributes are checked where they are used
         return division
 
 
 def is_division(folder: str | os.PathLike[str]) -> bool:
-    """Return whether a folder is one that `equigraph classes` wrote."""
+    """Return whether a folder was written by `equigraph classes`."""
     return read_stored(folder, []).manifest["kind"] == KIND
 
 
 def load_edited(folder: str | os.PathLike[str]) -> Division:
-    """Read a division as its lists are now: everybody in the class in which the workbook of the folder has them."""
+    """Read a saved division with the classes of the workbook, which may have been edited."""
     division, path = load_division(folder), Path(folder) / LISTS[0]
     return division.with_labels(read_class_lists(path, division.roster)) if path.exists() else division
 
@@ -191,10 +191,10 @@ def _division(entries: DivisionEntries) -> Division:
 def read_class_lists(
     path: str | os.PathLike[str], roster: Roster, *, encoding: str | None = None
 ) -> dict[str, str]:
-    """Read who is in which class from a workbook or text that `ClassLists` wrote and somebody edited.
+    """Read the classes of people from a workbook or text that `ClassLists` wrote and that may have been edited.
 
-    On the sheets of classes only the column `Name` counts, and the class is what stands in cell A1; in text, and on a
-    sheet with a column `Class`, the class is in that column. Sheets without a column `Name` are passed over.
+    On the sheet of a class only the column `Name` counts, and cell A1 has the class; in text, and on a sheet with a
+    column `Class`, that column has it. Sheets without a column `Name` are skipped.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def read_class_lists(
     Raises
     ------
     RosterError
-        If somebody is missing, stands in two places, or is not on the list.
+        If a person is missing, listed twice, or not on the roster.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def _read_sheet(
         if not text:
             if (row, names) in sheet.broken:
                 raise sheet.why_broken(row, names)
-            continue  # what is left of somebody who was moved; whoever is lost is missed at the end
+            continue  # the rest of a row that was moved; missing people are found at the end
         name = _person(sheet, row, names, text, roster, known)
         label = as_given(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name
         if not label:
@@ -293,7 +293,7 @@ def _read_sheet(
             raise RosterError(f"{sheet.where(row, column)}: {name!r} has no class: write its name there.")
         where = sheet.where(row, names)
         if name in found:
-            raise RosterError(f"{where}: {name!r} stands also in {found[name][1]}: leave one of the two.")
+            raise RosterError(f"{where}: {name!r} is also in {found[name][1]}: remove one of the two.")
         found[name] = (label, where)
 
 

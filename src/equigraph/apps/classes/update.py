@@ -1,4 +1,4 @@
-"""A division when people come and go: those who stay keep their classes, and whoever is new gets the best place."""
+"""Update of a division for a newer sheet: people who stay keep their classes, newcomers get the best place."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together
 def with_people(division: Division, roster: Roster) -> Division:
     """Return a division of the people of a newer sheet.
 
-    Everybody who was there stays where they are. Newcomers are placed one by one, in the class in which the fewest
-    rules are broken and, of these, in which most wishes are kept and people are spread most evenly. Rules about pairs
-    and fixed classes are those of the new sheet; equal sizes stay equal.
+    People who were there keep their classes. Newcomers are placed one by one, in the class that breaks the fewest rules
+    and, among these, keeps most wishes and spreads people most evenly. Rules about pairs and fixed classes are those of
+    the new sheet; equal sizes stay equal.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def with_people(division: Division, roster: Roster) -> Division:
     labels = np.array([place.get(name, -1) for name in roster.people])
     measure = measure_of(roster, attributes, k)
     for person in np.flatnonzero(labels < 0):
-        # Who is still to come counts for nobody: their wishes and rules are about a class that is not there.
+        # Newcomers without a class yet are left out, with their wishes and rules.
         tried = []
         for number in range(k):
             labels[person] = number
@@ -73,7 +73,7 @@ def _is_placed(nodes: tuple[object, ...], labels: np.ndarray, roster: Roster) ->
 
 
 def _rules(division: Division, roster: Roster) -> Rules:
-    """Return the pairs and fixed classes of the new sheet, and all other rules as far as their people are there."""
+    """Return the pairs and fixed classes of the new sheet, and all other rules restricted to its people."""
     old, names = division.roster, division.class_names
     unknown = [name for name in roster.fixed.values() if name not in names]
     if unknown:
@@ -101,5 +101,5 @@ def _rules(division: Division, roster: Roster) -> Rules:
 
 
 def _sizes(rule: Sizes, before: int, now: int, k: int) -> Sizes:
-    """Return sizes that are as equal as they were, or as they were given."""
+    """Return the bounds on sizes: equal ones for the new number of people, or the given ones."""
     return Sizes(((now // k, -(-now // k)),)) if rule == Sizes(((before // k, -(-before // k)),)) else rule

@@ -1,4 +1,4 @@
-"""Class lists as a workbook and as a page: an overview with every rule, and one sheet, or sheet of paper, per class."""
+"""Writers of class lists: a workbook and a page, with an overview and one sheet per class."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _FORMATS: dict[str, dict[str, Any]] = {
     "alone": {"bg_color": "#FFF0CC", "text_wrap": True, "valign": "top"},
 }
 _MAX_ATTRIBUTES = 4
-# What a table has of a sheet of paper (the shorter of A4 and Letter high, the narrower wide), in points.
+# Room for a table on paper (the smaller of A4 and Letter each way), in points.
 _WIDTH, _HEIGHT = 515.0, 615.0
-_TITLE = 50.0  # above the first class, where there is no overview
+_TITLE = 50.0  # above the first class, without an overview
 _LETTERS = (11.0, 10.5, 10.0, 9.5, 9.0, 8.5, 8.0, 7.5, 7.0)
 _WIDE, _HIGH, _GAP = 0.58, 1.25, 8.0  # a letter and a line in units of its size; between columns in points
 
@@ -107,7 +107,7 @@ class _Page:
             self.sheet.write_string(self.row, column, text, self._formats[how, harmless(text) != text])
 
     def put_row(self, values: Sequence[str | int], how: str = "plain", *, start: int = 0) -> None:
-        """Write the rest of the row, and go to the next."""
+        """Write the rest of the row, and start the next."""
         for column, value in enumerate(values, start=start):
             self.put(column, value, how)
         self.row += 1
@@ -141,7 +141,7 @@ def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> No
 
 
 def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
-    """Write one row per class: how many people, how many of each value, and how many without a friend."""
+    """Write one row per class: number of people, of each value, and without a friend."""
     words, (counted, means) = lists.words, _counted(lists, attributes)
     heads = [words["people"]]
     for attribute, values in counted.items():
@@ -189,7 +189,7 @@ def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[s
     page.put(0, words["number"], "count head")
     page.put_row(heads, "head", start=1)
     for i, (name, cells) in enumerate(zip(members, rows, strict=True), start=1):
-        # Not every program finds the height of a row with wrapped text by itself.
+        # Not every program computes the height of a row with wrapped text.
         lines = max(-(-len(cell) // width) for cell, width in zip(cells, widths, strict=True))
         page.sheet.set_row(page.row, _LINE * max(lines, 1))
         page.put(0, i, "number")
@@ -210,7 +210,7 @@ def _cells(lists: ClassLists, name: str, attributes: list[str]) -> list[str]:
 
 
 def no_friend(lists: ClassLists, name: str) -> str:
-    """Say why a person has no friend in class."""
+    """Return the reason why a person has no friend in class."""
     return lists.words["none" if lists.is_friendless(name) else "no_wish"]
 
 
@@ -245,7 +245,7 @@ def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list
 def _class(
     lists: ClassLists, number: int, attributes: list[str], counted: dict[str, list[str]], friends: bool
 ) -> dict[str, Any]:
-    """Return what the page shows of a class."""
+    """Return the data of a class for the page."""
     members = lists.members(number)
     means = {attribute: lists.mean(number, attribute) for attribute in attributes}
     return {
@@ -270,19 +270,19 @@ def _class(
 
 
 def _counts(lists: ClassLists, number: int, attribute: str, values: list[str]) -> list[str]:
-    """Return how many people of a class have each value, such as "13 f" and "13 m"."""
+    """Return the counts of values in a class, such as "13 f" and "13 m"."""
     counts = lists.counts(number, attribute)
     blank = lists.words["blank"]
     return [f"{counts[value]} {value or blank}" for value in values if value or counts[value]]
 
 
 def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[str], friends: bool) -> float:
-    """Return the largest letters with which the table of a class stays on one sheet of paper, as far as any do."""
+    """Return the largest font size with which the table of a class fits on one sheet of paper, or the smallest."""
     texts = [[name, *(lists.value(name, attribute) for attribute in attributes)] for name in members]
     heads = [lists.words["name"], *attributes]
     fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
     named = [(lists.here_text(name), lists.elsewhere_text(name)) for name in members] if friends else []
-    # A browser parts the width that is left by the longest text of each column.
+    # A browser divides the remaining width by the longest text of each column.
     longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
     share = longest[0] / sum(longest)
     height = _HEIGHT if friends else _HEIGHT - _TITLE

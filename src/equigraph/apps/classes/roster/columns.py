@@ -1,4 +1,4 @@
-"""Which column of a sheet is what: guessed from the headers, or given."""
+"""Roles of the columns of a sheet: given, or guessed from headers and cells."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import LISTS, NAMES, Role, is_nobody, is_unknown, role_of
 from equigraph.exceptions import ParameterError
 
-# By header or letter what a column is; None where it is not to be used.
+# Role of a column by header or letter; None if it is not to be used.
 ColumnRoles = Mapping[str, str | None]
 
-_DEPTH = 20  # rows in which the header is looked for, below titles and dates
-# What else a role may be called.
+_DEPTH = 20  # rows searched for the header, below titles and dates
+# Other names of roles.
 _ALIASES = {"apart": Role.APART, "together": Role.TOGETHER, "fixed": Role.FIXED, "wishes": Role.FRIENDS}
 _ALIASES |= {"none": Role.UNUSED, "not_used": Role.UNUSED}
 _GIVEN_ROLES = tuple(map(str, Role))
 _MARK = re.compile(r"(?:[-+]?[\d.,%]+|x|yes|no|y|n|ja|nein|j|oui|non|o|si|s|nee|sim|nao|true|false|\W+)\Z")
 _NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
-_FEW_VALUES = 6  # more different numbers than these are spread as numbers
+_FEW_VALUES = 6  # columns with more different numbers are binned
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the sheet and what it is taken for.
+    """A column of the sheet and its role.
 
     Attributes
     ----------
     place : int
-        Its place, from 0.
+        Its index, from 0.
     header : str
         Its header, as given.
     role : str
         ``"name"``, ``"first_name"``, ``"middle_name"``, ``"last_name"``, ``"friends"``, ``"not_with"``,
         ``"together_with"``, ``"fixed_class"``, ``"attribute"`` or ``"unused"``.
     guessed : bool
-        Whether that was guessed from the header and the cells.
+        Whether the role was guessed from the header and the cells.
     """
 
     place: int
@@ -55,25 +55,25 @@ class Column:
 
     @property
     def option(self) -> str:
-        """How an option names it: by its header, or by its letter where the header has signs of the option."""
+        """How an option refers to it: by header, or by letter if the header has separators of the option."""
         return self.letter if '"' in self.header or "=" in self.header else self.header
 
     @property
     def note(self) -> Note:
-        """What it was taken for."""
+        """Note on its role."""
         return note("column", letter=self.letter, header=self.header, role=self.role, guessed=self.guessed)
 
 
 @dataclass(frozen=True)
 class SheetLayout:
-    """Where the header is, and what the columns are."""
+    """Row of the header, and the columns with their roles."""
 
     header: int
     columns: tuple[Column, ...]
     notes: tuple[Note, ...]
 
     def of(self, *roles: str) -> list[Column]:
-        """Return the columns that have one of some roles, from left to right."""
+        """Return the columns with one of some roles, from left to right."""
         return [column for column in self.columns if column.role in roles]
 
     @property
@@ -83,13 +83,13 @@ class SheetLayout:
 
 
 def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
-    """Return which column is what, or raise SheetError if there is no column of names."""
+    """Return the roles of the columns; raise SheetError if there is no column of names."""
     given = _given_roles(roles or {})
     row = _header_row(sheet, given)
     headers, notes = _headers(sheet, row)
     if not any(headers):
         raise SheetError.of("empty", source=sheet.source)
-    # Of each column, rows and texts of the cells that are not blank.
+    # Rows and texts of the nonblank cells of each column.
     filled = [
         [(i, text) for i in range(row + 1, len(sheet.rows)) if (text := sheet.cell(i, place))]
         for place in range(len(headers))
@@ -121,7 +121,7 @@ def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
 
 
 def _given_roles(roles: ColumnRoles) -> dict[str, str]:
-    """Return the role that is given for each header, or raise ParameterError for what is none."""
+    """Return the role given for each header; raise ParameterError for an unknown role."""
     if not isinstance(roles, Mapping):
         raise ParameterError(f"columns={roles!r} is no mapping: expected such as {{'Pupil': 'name'}}.")
     given = {}
@@ -152,7 +152,7 @@ def _header_row(sheet: Sheet, given: dict[str, str]) -> int:
 
 
 def known_header(sheet: Sheet) -> int | None:
-    """Return the row with the most headers that are known, a name among them; the first of equals."""
+    """Return the first row with the most known headers, including one of names."""
     best, most = None, 0
     for row, cells in enumerate(sheet.rows[:_DEPTH]):
         roles = [role for role in map(role_of, filter(None, cells)) if role is not None]
@@ -185,7 +185,7 @@ def _given_columns(sheet: Sheet, row: int, headers: list[str], given: dict[str, 
 
 
 def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) -> list[int]:
-    """Return the columns that have a header; in default of one, the column with these letters."""
+    """Return the columns with a header; without any, the column with these letters."""
     places = [place for place, text in enumerate(headers) if text == header]
     if not places:
         places = [place for place, text in enumerate(headers) if text and letters(place) == header]
@@ -208,7 +208,7 @@ def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) 
 def _guess(place: int, header: str, texts: list[str], names_given: bool, has_rows: bool) -> Column:
     role = role_of(header)
     if role in NAMES and (names_given or (has_rows and not texts)):
-        role = Role.UNUSED  # a column of names that was given replaces it, or nobody is named in it
+        role = Role.UNUSED  # a given column of names replaces it, or it names nobody
     marks = [text for text in texts if not is_nobody(text)]
     if role in LISTS and marks and all(map(is_mark, marks)) and not _may_be_codes(role, marks):
         role = None  # "Sibling: yes" is about the person, not about another one
@@ -232,7 +232,7 @@ def is_mark(text: str) -> bool:
 
 
 def splits_people(texts: list[str]) -> bool:
-    """Return whether a column parts people into groups: by values that they share, or by numbers.
+    """Return whether a column splits people into groups: by shared values, or by numbers.
 
     >>> splits_people(["a", "b", "a", "b"]), splits_people(["2.5", "3.1", "1.7", "2.2", "4.0", "3.3", "2.9"])
     (True, True)
@@ -244,18 +244,18 @@ def splits_people(texts: list[str]) -> bool:
         return True
     if not is_number_column(texts):
         return False
-    # Whole numbers that all differ are numbers of people, not amounts.
+    # Whole numbers that all differ are identifiers, not amounts.
     return len(values) < len(texts) or any("." in text or "," in text for text in texts)
 
 
 def is_number_column(values: Iterable[str | None]) -> bool:
-    """Return whether a column holds numbers with more than six values, which are spread as numbers."""
+    """Return whether a column holds numbers with more than six values, which are binned."""
     known = [value for value in values if value is not None]
     return len(set(known)) > _FEW_VALUES and all(number_of(value) is not None for value in known)
 
 
 def number_of(text: str) -> float | None:
-    """Return the number that a cell holds, with a point or a comma, or None.
+    """Return the number in a cell, with a decimal point or comma, or None.
 
     >>> number_of("2,5"), number_of("-3"), number_of("1e5"), number_of("2.5 kg")
     (2.5, -3.0, None, None)
@@ -264,7 +264,7 @@ def number_of(text: str) -> float | None:
 
 
 def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:
-    """Take a column `Name` beside `First name` for the last names, unless it holds the first names too."""
+    """Take a column `Name` beside `First name` as last names, unless it also contains the first names."""
     whole = [column for column in columns if column.role == Role.NAME]
     parts = [column for column in columns if column.role in (Role.FIRST, Role.LAST)]
     if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
@@ -285,7 +285,7 @@ def _holds(whole: str, part: str) -> bool:
 
 
 def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
-    """Raise SheetError if two columns claim to be the one column of something."""
+    """Raise SheetError if two columns have a role that must be unique."""
     seen: dict[tuple[str, str], Column] = {}
     for column in columns:
         if column.role in (Role.UNUSED, Role.LAST, *LISTS):

@@ -1,4 +1,4 @@
-"""The people of a sheet: one row each, every way their names may be written, and who comes near another name."""
+"""The people of a sheet: one row each, spellings of their names, and approximate matching."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from equigraph.apps.classes.roster.columns import SheetLayout
 
 MAX_NAME = 200
-_FEW = 10  # one row in ten, or fewer, that has a name only may be a title within the list
+_FEW = 10  # if at most one row in ten has a name only, it may be a title within the list
 _ERROR_VALUE = re.compile(r"#[A-ZÀ-Ý0-9/]{2,}[!?]?\Z")
 _ZONE = re.compile(r"\s+[A-Z]{3,5}(?:[+-]\d{1,2}(?::?\d{2})?)?\Z|Z\Z|(?<=:\d\d)[+-]\d\d:?\d\d\Z")
 _BEFORE_TIME = re.compile(r"(?<=\d)(?:T|, ?)(?=\d)")
@@ -39,28 +39,28 @@ _DATES = (
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%Y"),
 )
 _TIMES = (" %H:%M:%S", " %I:%M:%S %p", " %H:%M", " %I:%M %p", " %H:%M:%S.%f", "")
-_SURE = 6  # letters of which one may be wrong, so that the name is still sure; half as many and it is near
+_SURE = 6  # letters per wrong letter in a sure match; a near match needs half as many
 
 
 @dataclass(frozen=True)
 class People:
-    """Names of the people, the rows they stand in, and whom a text names."""
+    """Names of the people, their rows, and lookup by name."""
 
     names: tuple[str, ...]
     rows: tuple[int, ...]  # row of each, from 0
-    known: dict[str, int]  # place of the person that a folded name belongs to
+    known: dict[str, int]  # index of the person by folded name
     notes: tuple[Note, ...] = ()
-    # Who is meant by names that are not on the list, None for nobody; and whether the only near name is taken.
+    # People given for unknown names, None for nobody; and whether a single near match is accepted.
     given: Mapping[str, int | None] = field(default_factory=dict)
     accept_near: bool = False
 
     def find(self, text: str) -> int | None:
-        """Return the place of the person a text names; capitals and blanks do not matter."""
+        """Return the index of the person with a name, ignoring case and blanks."""
         return self.known.get(same(text))
 
 
 def same(text: str) -> str:
-    """Return what two ways to write the same name have in common: neither capitals nor what cannot be seen count."""
+    """Return a key for a name that ignores case and invisible characters."""
     visible = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return tidy(visible).casefold()
 
@@ -115,7 +115,7 @@ def read_people(
 
 
 def _given_person(text: str, name: str | None, known: Mapping[str, int]) -> int | None:
-    """Return the person that a name stands for, None for nobody."""
+    """Return the person given for a name, None for nobody."""
     if name is None or name.casefold() == "none":
         return None
     if same(str(name)) not in known:
@@ -124,7 +124,7 @@ def _given_person(text: str, name: str | None, known: Mapping[str, int]) -> int 
 
 
 def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
-    """Return the name in a row, "" if the row is blank, or raise SheetError if it has something else than a name."""
+    """Return the name in a row, "" if the row is blank; raise SheetError if it is not a name."""
     parts = _parts(sheet, layout, row)
     name = parts.get(Role.NAME) or " ".join(filter(None, map(parts.get, NAMES[1:])))
     at = sheet.at(row, layout.of(*NAMES)[0].place)
@@ -146,7 +146,7 @@ def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
 
 
 def _doubtful(sheet: Sheet, layout: SheetLayout, kept: Sequence[tuple[str, int]]) -> Iterator[Note]:
-    """Yield notes on rows that may be no people, or the same one."""
+    """Yield notes on rows that may not be people, or may be duplicates."""
     if layout.of(Role.ATTRIBUTE):
         further = [column.place for column in layout.used if column.role not in NAMES]
         bare = [[name, row + 1] for name, row in kept if not any(sheet.cell(row, place) for place in further)]
@@ -161,7 +161,7 @@ def _doubtful(sheet: Sheet, layout: SheetLayout, kept: Sequence[tuple[str, int]]
 
 
 def _parts(sheet: Sheet, layout: SheetLayout, row: int) -> dict[str, str]:
-    """Return the parts of a name by role; several columns of last names belong together."""
+    """Return the parts of a name by role; several columns of last names are joined."""
     parts: dict[str, str] = {}
     for column in layout.of(*NAMES):
         text = tidy(sheet.cell(row, column.place))
@@ -170,7 +170,7 @@ def _parts(sheet: Sheet, layout: SheetLayout, row: int) -> dict[str, str]:
 
 
 def _known(sheet: Sheet, layout: SheetLayout, found: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """Return whom each way to write a name means; one that could be two people is none."""
+    """Return the person by each spelling of a name; ambiguous spellings are left out."""
     known: dict[str, int] = {}
     others: dict[str, set[int]] = {}
     for place, (name, row) in enumerate(found):
@@ -184,7 +184,7 @@ def _known(sheet: Sheet, layout: SheetLayout, found: Sequence[tuple[str, int]]) 
 
 
 def _ways(name: str, parts: dict[str, str]) -> list[str]:
-    """Return the other ways to write a name that the sheet itself shows: last name first, with a comma or without."""
+    """Return other spellings of a name: last name first, with or without a comma."""
     ways = []
     last, comma, first = name.partition(",")
     if comma and first.strip():
@@ -199,7 +199,7 @@ def _ways(name: str, parts: dict[str, str]) -> list[str]:
 def last_answers(
     sheet: Sheet, layout: SheetLayout, rows: Sequence[tuple[str, int]]
 ) -> tuple[list[tuple[str, int]], list[Note]]:
-    """Return the rows that count, each with whose it is, and notes on the others.
+    """Return the rows that count, each with its person, and notes on the others.
 
     Without a column of times all rows count. Times that cannot be read, or that can be read in two ways, leave the
     order of the rows, which is that of the answers where a form wrote them.
@@ -213,13 +213,13 @@ def last_answers(
     if not several:
         return list(rows), []
     last = {found[-1] for found in answers.values()}
-    # Each is called as written first.
+    # A person keeps the first spelling.
     people = [[min(found, key=lambda one: one[1])[0], [row + 1 for _, row in found]] for found in several]
     return [one for one in rows if one in last], [note("answers", people=people)]
 
 
 def _order(texts: list[str]) -> Iterable[int]:
-    """Return the places of times from the earliest to the latest.
+    """Return the indices that sort times.
 
     >>> list(_order(["2024/05/03 9:12:11 PM GMT+2", "2024/05/03 9:12:12 AM GMT+2"]))
     [1, 0]
@@ -228,7 +228,7 @@ def _order(texts: list[str]) -> Iterable[int]:
     """
     plain = [_BEFORE_TIME.sub(" ", _ZONE.sub("", text)) for text in texts]
     read = [times for date in _DATES for time in _TIMES if (times := _times(plain, date + time)) is not None]
-    # Days and months may be told apart by the rows, which a form writes one after another.
+    # The order of the rows, which a form writes by time, may tell days from months.
     rising = [times for times in read if times == sorted(times)]
     certain = rising[:1] or (read if len(read) == 1 else [])
     if not certain:
@@ -244,7 +244,7 @@ def _times(texts: list[str], how: str) -> list[datetime] | None:
 
 
 def nearest(text: str, names: Sequence[str]) -> list[int]:
-    """Return the places of the names that come nearest, all equally near, or none.
+    """Return the indices of the nearest names, all equally near, or none.
 
     Nearest first: the same letters but for accents; the same words in another order; a part of the name, such as the
     first name, with initials for the rest; few letters different.
@@ -269,7 +269,7 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
 
 
 def is_sure(text: str, name: str) -> bool:
-    """Return whether a near name may be taken for what was written: Tom is near Tim, and somebody else.
+    """Return whether a near name is a sure match; Tom is near Tim, but another name.
 
     >>> is_sure("Tim", "Tom"), is_sure("Tom", "Tom Voß"), is_sure("Lena Voght", "Lena Vogt")
     (False, True, True)
@@ -279,13 +279,13 @@ def is_sure(text: str, name: str) -> bool:
     return bool(_nearest_by_edits(text, [name], len(text) // _SURE))
 
 
-# Every name is looked at for every name that is not on the list.
+# Called for every pair of a person and an unknown name.
 _folded = lru_cache(maxsize=1 << 15)(folded)
 
 
 @lru_cache(maxsize=1 << 15)
 def _spellings(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the words of a name as they may be written without accents: Mueller and Muller are both Müller."""
+    """Return the words of a name in spellings without accents: Mueller and Muller are both Müller."""
     return frozenset(tuple(_words(way)) for way in (_folded(text), without_accents(text.casefold())))
 
 
@@ -309,7 +309,7 @@ def _part(text: str) -> Callable[[str], bool]:
 
 
 def _is_part(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Return whether the first given word is one of the words, and every further one begins a later one."""
+    """Return whether the first given word is one of the words, and every further one is a prefix of a later one."""
     if not given or len(given[0]) < 2 or len(given) > len(words) or given[0] not in words:
         return False
     left = words[words.index(given[0]) + 1 :]
@@ -322,7 +322,7 @@ def _is_part(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
 
 
 def _nearest_by_edits(text: str, names: Sequence[str], most: int) -> list[int]:
-    """Return the names with the fewest letters to change; those with more words lend as many as were written."""
+    """Return the names at the least edit distance; longer names are also compared by their first words."""
     written = _folded(text)
     n_words = len(_words(written))
     whole = [_folded(name) for name in names]
@@ -332,10 +332,9 @@ def _nearest_by_edits(text: str, names: Sequence[str], most: int) -> list[int]:
 
 
 def edit_distances(text: str, names: Sequence[str], most: int) -> NDArray[np.int64]:
-    """Return how many letters of each name are to be changed, added, left out or swapped to make it the text.
+    """Return the edit distance of each name, with changed, added, missing and swapped letters.
 
-    All names go through the table of steps at once, and only the cells near its diagonal are filled. What is further
-    away is ``most + 1``.
+    The dynamic program runs over all names at once, in a band around its diagonal. Larger distances are ``most + 1``.
     """
     lengths = np.array([len(name) for name in names], dtype=np.int64)
     near = np.flatnonzero(np.abs(lengths - len(text)) <= most)

@@ -66,9 +66,9 @@ def read_roster(
     """Read a sheet of people: names, attributes, wishes, and who must or must not be with whom.
 
     What each column is, is guessed from its header in English, German, French, Spanish, Italian, Dutch and some more
-    languages. Everything that was guessed is in the `notes` of the result. A column of names whose header leaves open
-    what they are is an error that asks. Nothing is repaired: a name that is not on the list is an error that proposes
-    the nearest one.
+    languages. Everything that was guessed is in the `notes` of the result. A column of names with an unclear header is
+    an error that asks for its role. Nothing is repaired: a name that is not on the list is an error that proposes the
+    nearest one.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def read_roster(
 def read_sheet(
     path: str | os.PathLike[str], *, encoding: str | None = None, sheet: str | int | None = None
 ) -> Sheet:
-    """Return the cells of a file as text; what kind of file it is shows in its first bytes, not in its name."""
+    """Return the cells of a file as text; its kind is known by its first bytes, not its name."""
     path = Path(path)
     raw = read_bytes(path)
     if raw.startswith((ZIP, OLE)):
@@ -194,7 +194,7 @@ def read_sheet(
 
 
 def _wanted(path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None) -> Sheet:
-    """Return the sheet of wishes that is asked for: of the workbook, or of another file."""
+    """Return the requested sheet of wishes: of the workbook, or of another file."""
     others = {one.title: one for one in main.others}
     if isinstance(wanted, str) and wanted not in others and Path(wanted).is_file():
         found = read_sheet(wanted, encoding=encoding)
@@ -222,7 +222,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...]:
-    """Return each pair once, whoever named whom."""
+    """Return each pair once, ignoring order."""
     return tuple({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
 
 
@@ -241,7 +241,7 @@ def _check_contradictions(sheet: Sheet, people: People, pairs: NamedPairs) -> No
 def _attributes(
     tables: list[SheetTable], people: People
 ) -> tuple[dict[str, tuple[str | None, ...]], list[Note]]:
-    """Return the values of all people by attribute, and notes on columns that two sheets have and on no values."""
+    """Return the values of all people by attribute, and notes on repeated columns and unknown values."""
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
     for table in tables:
@@ -259,7 +259,7 @@ def _attributes(
 
 
 def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
-    """Return the class that is fixed for some people, or raise SheetError where two sheets name two."""
+    """Return the fixed classes; raise SheetError if two sheets contradict each other."""
     fixed: dict[str, str] = {}
     for table in tables:
         for column in table.layout.of(Role.FIXED):
@@ -311,7 +311,7 @@ def choose_people(filled: list[Sheet]) -> Sheet | None:
 
 
 def _is_about_others(sheet: Sheet) -> bool:
-    """Return whether a sheet is called after wishes or rules, or is a list of pairs or the export of a form."""
+    """Return whether the title of a sheet means wishes or rules, or it is a list of pairs or a form export."""
     if role_of(sheet.title) in LISTS:
         return True
     try:
@@ -328,7 +328,7 @@ def _names(sheet: Sheet, layout: SheetLayout) -> list[str]:
 
 
 def own_roles(sheet: Sheet, columns: ColumnRoles | None) -> ColumnRoles | None:
-    """Return the roles that were given, but for headers that only the other sheets have."""
+    """Return the given roles without those for headers of the other sheets."""
     if not isinstance(columns, Mapping):
         return columns
     here, there = _headers(sheet), set[str]().union(*map(_headers, sheet.others))
@@ -346,10 +346,10 @@ def join_tables(
     columns: ColumnRoles | None,
     is_chosen: bool,
 ) -> tuple[list[SheetTable], list[Note]]:
-    """Return the other sheets that are about the people of the main one, and notes on those that are not read.
+    """Return the other sheets about the people of the main one, and notes on those that are not read.
 
-    A sheet is joined if it is the one that is wanted, is called after wishes or rules, is the export of a form, is a
-    list of pairs or, unless the main sheet was chosen among several, has any column that names people.
+    A sheet is joined if it was requested, its title means wishes or rules, it is a form export or a list of pairs or,
+    unless the main sheet was chosen among several, any of its columns names people.
     """
     tables, notes = [], []
     others = [one for one in main.others if wanted is None or one.title != wanted.title]
@@ -389,7 +389,7 @@ def _is_joined(table: SheetTable, people: People, is_chosen: bool) -> bool:
 
 
 def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
-    """Return the column that tells whom a row is about, nothing if its header is known; None without one."""
+    """Return the column with the person of each row, empty if its header is known; None without one."""
     header = known_header(sheet)
     if header is not None:
         try:
@@ -406,7 +406,7 @@ def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
     heads = [tidy(cell) for cell in sheet.rows[header]]
     below = range(header + 1, len(sheet.rows))
     columns = [[sheet.cell(row, place) for row in below] for place in range(len(heads))]
-    # Whole names before what only resembles them, such as the names of families.
+    # Exact names take precedence over similar ones, such as family names.
     for find in (people.find, lambda text: match_person(text, people)):
         for place, head in enumerate(heads):
             if _are_people(columns[place], find):
@@ -432,7 +432,7 @@ def _table(sheet: Sheet, people: People, roles: ColumnRoles) -> SheetTable:
     layout = make_layout(sheet, roles)
     own = layout.of(*NAMES)[0]
     notes: list[Note] = []
-    whose: dict[int, int] = {}  # by row; -1 where that is not known yet
+    whose: dict[int, int] = {}  # by row; -1 if not known yet
     written: list[tuple[str, int]] = []
     unknown: list[Unknown] = []
     for row, name in enumerate(_names(sheet, layout), start=layout.header + 1):
@@ -449,7 +449,7 @@ def _table(sheet: Sheet, people: People, roles: ColumnRoles) -> SheetTable:
 
 
 def _with_role(table: SheetTable, column: Column, people: People, is_wanted: bool) -> Column:
-    """Return a column with the role that the name of its sheet tells, where its own header leaves that open."""
+    """Return a column with the role given by the title of its sheet, if its own header leaves it open."""
     title_role = role_of(table.sheet.title)
     if not column.guessed or column.role in NAMES:
         return column

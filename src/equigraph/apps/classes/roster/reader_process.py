@@ -1,7 +1,7 @@
-"""Read a workbook from standard input and write its cells to standard output, as a process of its own.
+"""Read a workbook from standard input and write its cells to standard output, in a separate process.
 
 The compiled reader may panic on a damaged file, or ask for more memory than there is, and end the process it runs in.
-This file is run by its path and imports nothing of equigraph, so that it starts soon.
+This file is run by path and imports nothing of equigraph, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import sys
 from typing import Any
 
 _MEMORY = 2 << 30
-_MOST_TEXT = 100_000_000  # letters: cells share a text in the file, and each holds a copy once it is read
+_MOST_TEXT = 100_000_000  # letters in all cells: in memory, cells do not share repeated texts
 
 
 def limit_memory(most_bytes: int) -> None:
     """Bound the memory of this process."""
     try:
         import resource
-    except ImportError:  # there is no such thing on Windows
+    except ImportError:  # not available on Windows
         return
     most = resource.getrlimit(resource.RLIMIT_AS)[1]
     wanted = most_bytes if most == resource.RLIM_INFINITY else min(most_bytes, most)
@@ -44,7 +44,7 @@ def _sheet(found: Any) -> dict[str, Any]:
 
 
 def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
-    """Return the names of all sheets, those that are visible, and the cells of these and of the one that is wanted."""
+    """Return the names of all sheets, of the visible ones, and the cells of these and of the requested one."""
     import python_calamine
 
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
@@ -58,13 +58,13 @@ def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer with the cells, or with the kind of the error."""
+    """Write the cells, or the kind of the error."""
     limit_memory(_MEMORY)
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
     except MemoryError:
         answer = {"error": "far_more_text"}
-    except BaseException as error:  # a panic of the compiled reader is no Exception
+    except BaseException as error:  # a panic of the compiled reader is not an Exception
         answer = {"error": type(error).__name__}
     json.dump(answer, sys.stdout, default=_plain)
 

@@ -1,4 +1,4 @@
-"""A list of people as a school has it: attributes, wishes, and who must or must not be with whom."""
+"""The roster: people with attributes, wishes and pairs to keep together or apart."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
 
 WISHES = ("any", "mutual", "ranked")
-# Weights of a person's first, second and further wishes where they are ranked.
+# Weights of the first, second and further wishes if they are ranked.
 RANKS = (3.0, 2.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Roster:
-    """People, what is known of them, and whom they wish to be with.
+    """People with their attributes and wishes.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Roster:
         object.__setattr__(self, "_wished", wished)
 
     def _check(self) -> None:
-        """Raise RosterError unless everybody has a name of their own and nobody else is named."""
+        """Raise RosterError unless names are unique and every named person is on the list."""
         known = set(self.people)
         if len(known) < len(self.people):
             twice = next(name for name in self.people if self.people.count(name) > 1)
@@ -119,11 +119,11 @@ class Roster:
                 )
 
     def friends_of(self, name: str) -> tuple[str, ...]:
-        """Return whom a person wishes to be with, in the order of the sheet."""
+        """Return the wishes of a person, in the order of the sheet."""
         return self._wished.get(name, ())
 
     def is_mutual(self, one: str, other: str) -> bool:
-        """Return whether two people wish to be with each other."""
+        """Return whether two people wish for each other."""
         return other in self.friends_of(one) and one in self.friends_of(other)
 
     def graph(self, attribute: str | Sequence[str] | None = None, *, missing: str = "error") -> Graph:

@@ -1,4 +1,4 @@
-"""A sheet of cells as text, whatever file it came from, and where a cell is; of text files the encoding is guessed."""
+"""Sheets of cells as text, positions of cells, and reading of text files with a guessed encoding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equigraph.apps.classes.messages import Note, SheetError, note, say
 from equigraph.exceptions import ParameterError
 from equigraph.graph.delimited import declared_separator
 
-# A sheet of people is small; what is larger is a mistake or meant to do harm.
+# Bounds on a sheet of people; larger ones are mistakes or attacks.
 MAX_BYTES = 32 * 2**20
 MAX_UNPACKED = 256 * 2**20
 MAX_CELLS = 4_000_000
@@ -54,16 +54,16 @@ class Sheet:
     file: str
     rows: list[list[str]]  # the cells; the first row is row 1 of the sheet. Rows may differ in length
     merged: tuple[Block, ...] = ()
-    # Cells that show no value: the error of a formula that failed, or "" where it was never computed.
+    # Cells without a value: the error of a failed formula, or "" if it was never computed.
     broken: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()  # what was guessed to read it
-    # Whether it was a text file, in which a cell cannot hold its own separator without quotes.
+    notes: tuple[Note, ...] = ()  # guesses made while reading it
+    # Whether it was a text file, in which a cell with the separator needs quotes.
     is_text: bool = False
     title: str = ""  # name of the sheet in its workbook
     is_one_of_several: bool = False  # whether its workbook has other sheets
     others: tuple[Sheet, ...] = ()  # the other sheets of the workbook that have cells
     hidden: tuple[str, ...] = ()  # names of the sheets of the workbook that are hidden
-    is_further: bool = False  # whether people are read from another sheet, and this one is joined to it
+    is_further: bool = False  # whether it is joined to another sheet with the people
 
     @property
     def width(self) -> int:
@@ -77,16 +77,16 @@ class Sheet:
 
     @property
     def source(self) -> str | list[str]:
-        """What messages call it: the file, and the sheet if there are several."""
+        """Name in messages: the file, and the sheet if there are several."""
         return [self.file, self.title] if self.is_one_of_several else self.file
 
     def at(self, row: int, column: int) -> dict[str, Any]:
-        """Return where a cell is, for messages."""
+        """Return the position of a cell, for messages."""
         sheet = self.title if self.is_further else ""
         return {"source": self.source, "sheet": sheet, "row": row + 1, "column": letters(column)}
 
     def where(self, row: int, column: int) -> str:
-        """Say where a cell is, as the sheet itself counts.
+        """Return the position of a cell in words, numbered as in the sheet.
 
         >>> Sheet("class.xlsx", []).where(6, 2)
         'class.xlsx, row 7, column C'
@@ -94,7 +94,7 @@ class Sheet:
         return say("en", "where", at=self.at(row, column))
 
     def why_broken(self, row: int, column: int) -> SheetError:
-        """Return the error about a cell that shows no value."""
+        """Return the error about a cell without a value."""
         error = self.broken[row, column]
         kind = "formula_failed" if error else "formula_uncomputed"
         return SheetError.of(kind, at=self.at(row, column), error=error)
@@ -120,7 +120,7 @@ def tidy(text: str) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """Return the text of a value of a spreadsheet: 5.0 is 5, as it is shown.
+    """Return a spreadsheet value as displayed text: 5.0 is 5.
 
     >>> cell_text(5.0), cell_text(2.5), cell_text(True), cell_text("a")
     ('5', '2.5', 'TRUE', 'a')
@@ -133,7 +133,7 @@ def cell_text(value: Any) -> str:
 
 
 def check_bounds(sheet: Sheet) -> Sheet:
-    """Return the sheet with its cells tidied, or raise SheetError if it is too large to be one of people."""
+    """Return the sheet with its cells tidied; raise SheetError if it is too large."""
     kept = sheet.rows
     for row in kept:
         while row and not row[-1].strip():
@@ -154,14 +154,14 @@ def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
     for column, text in enumerate(row):
         if len(text) > MAX_TEXT:
             raise SheetError.of("cell_too_long", at=sheet.at(number, column), n=len(text), most=MAX_TEXT)
-    # Lines part the names of a list.
+    # Line breaks separate names.
     return ["\n".join(filter(None, map(tidy, text.splitlines()))) for text in row]
 
 
 def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) -> Sheet:
     """Return the cells of a text file.
 
-    The suffix may promise something else than text; without an encoding it is guessed.
+    The suffix may be that of another format; the encoding is guessed if not given.
     """
     text, notes = _decode(raw, source, encoding)
     _check_letters(text, source)
@@ -202,7 +202,7 @@ def _decode(raw: bytes, source: str, encoding: str | None) -> tuple[str, list[No
 
 def _decode_as(raw: bytes, source: str, encoding: str) -> str:
     try:
-        # Python's own utf-8 would keep the mark at the beginning as a letter.
+        # Plain utf-8 would keep the byte order mark as a letter.
         text = raw.decode("utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding)
     except (LookupError, TypeError) as error:
         raise ParameterError(
@@ -223,7 +223,7 @@ def _word(text: str, match: re.Match[str]) -> str:
 
 
 def _check_letters(text: str, source: str) -> None:
-    """Raise SheetError for letters that were lost before, or that show a wrong encoding."""
+    """Raise SheetError for replacement characters, or letters that indicate a wrong encoding."""
     lost, twice = text.find("\N{REPLACEMENT CHARACTER}"), _READ_TWICE.search(text)
     if lost >= 0:
         raise SheetError.of("letters_lost", source=source, line=text.count("\n", 0, lost) + 1)
@@ -233,7 +233,7 @@ def _check_letters(text: str, source: str) -> None:
 
 
 def _separator(text: str) -> str:
-    """Return the separator that parts the most lines into the same number of cells, more cells first."""
+    """Return the separator that splits the most lines into the same number of cells; ties go to more cells."""
     lines = [line for line in text.splitlines()[: 2 * _SAMPLE] if line.strip()][:_SAMPLE]
     best, score = ";", (0, 0)
     for separator in _SEPARATORS:

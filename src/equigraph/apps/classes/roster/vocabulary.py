@@ -1,7 +1,7 @@
-"""What the headers of school lists are taken for, and words of their cells: the table is ``headers.toml``.
+"""Vocabulary of school lists: roles of headers, and words in cells; the table is ``headers.toml``.
 
-Names and attributes are known by whole headers; columns that name other people by stems, because their headers are
-sentences as often as words.
+Names and attributes are recognised by whole headers. Columns that name other people are recognised by stems, since
+their headers are often sentences.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _INSIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _ORDINAL = re.compile(r"(?:\d+(?:st|nd|rd|th|er|ere|re|eme|e|o|a|ste|de)?|i{1,3}|iv|v)\Z")
 _NUMBER = re.compile(r"\b(?:no|nr|num|n)\b[.:]?\s*(?=\d)")
 _CONTRACTION = re.compile(r"n['\u2019]t\b")
-_COMPOUND = 5  # letters of a stem that may also stand inside a word, as in Lieblingsfreund
+_COMPOUND = 5  # least letters of a stem that also matches inside a word, as in Lieblingsfreund
 
 _LANGUAGES = tomllib.loads(resources.files(__package__).joinpath("headers.toml").read_text("utf-8"))
 
 
 def _entries(key: str, separator: str | None = None) -> tuple[str, ...]:
-    """Return what all languages have under a key."""
+    """Return the entries of all languages under a key."""
     texts = [words.get(key, "").split(separator) for words in _LANGUAGES.values()]
     return tuple(" ".join(text.split()) for listed in texts for text in listed if text.strip())
 
@@ -89,7 +89,7 @@ def phrase(header: str) -> str:
 
 
 def is_time(header: str) -> bool:
-    """Return whether a column tells when a web form was answered.
+    """Return whether a header means the time of an answer to a web form.
 
     >>> is_time("Timestamp"), is_time("Time")
     (True, False)
@@ -116,7 +116,7 @@ def is_nobody(text: str) -> bool:
 
 
 def is_total(text: str) -> bool:
-    """Return whether a text heads a row of sums and not one of a person.
+    """Return whether a text is the label of a row of sums, not a person.
 
     >>> is_total("Total: 96"), is_total("Summe"), is_total("Tom Sum")
     (True, True, False)
@@ -125,7 +125,7 @@ def is_total(text: str) -> bool:
 
 
 def names_one(text: str) -> bool:
-    """Return whether a text may be the name of one class, and not a choice or what is ruled out.
+    """Return whether a text may be the name of one class, not a choice or an exclusion.
 
     >>> (
     ...     names_one("5a"),
@@ -149,7 +149,7 @@ def _words(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def role_of(header: str) -> str | None:
-    """Return what a header is taken for, or None if that is not certain.
+    """Return the role of a header, or None if it is not certain.
 
     >>> role_of("Freund 2"), role_of("Nicht mit"), role_of("Prénom"), role_of("Schuhgröße")
     ('friends', 'not_with', 'first_name', None)
@@ -161,7 +161,7 @@ def role_of(header: str) -> str | None:
         return _KNOWN[phrase(header)]
     listed = {_list_role(header), _list_role(outside)}
     known = _KNOWN.get(phrase(outside))
-    if known is not None:  # what stands in parentheses may say something else
+    if known is not None:  # a remark in parentheses may have another meaning
         return known if {*listed, _list_role(" ".join(_INSIDE.findall(header)))} == {None} else None
     if listed != {None}:
         return listed.pop() if len(listed) == 1 else None
@@ -175,24 +175,24 @@ def role_of(header: str) -> str | None:
 
 
 def _list_role(header: str) -> str | None:
-    """Return friends, not_with or together_with where the words of a header leave no doubt.
+    """Return friends, not_with or together_with if the words of a header leave no doubt.
 
-    An unknown word may turn round what the others say, as in "bad friends". So wishes and people who stay together need
-    a header whose words are all known.
+    An unknown word may reverse the meaning, as in "bad friends". So friends and together_with need a header whose words
+    are all known.
     """
     text = _NUMBER.sub(" ", _CONTRACTION.sub(" not", folded(header)))
-    found: dict[str, int] = {}  # by kind of stem, the place where one occurs first
+    found: dict[str, int] = {}  # by kind of stem, its first position
     all_known = True
     for place, word in enumerate(re.findall(r"[^\W\d_]+", text)):
         stems = [(kind, stem) for kind, stem in _STEMS if _has_stem(word, stem)]
-        # The first part of a compound may turn it round: unerwünscht is no wish.
+        # A prefix may reverse the meaning: unerwünscht is not a wish.
         all_known &= len(word) == 1 or any(word.startswith(stem.rstrip(".")) for _, stem in stems)
         for kind, _ in stems:
             found.setdefault(kind, place)
     if found.keys() & {"past", "thing"}:
         return None
     if "apart" in found:
-        # "Do not separate", "Separate the twins": nobody but the writer knows.
+        # Ambiguous, such as "Do not separate" or "Separate the twins".
         return Role.APART if not found.keys() & {"not", "wish", "together", "family"} else None
     if "not" in found:
         with_others = min(found.get("with", 99), found.get("together", 99))

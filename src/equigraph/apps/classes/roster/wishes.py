@@ -1,4 +1,4 @@
-"""Cells that name other people, and columns of such cells that have to be asked about."""
+"""Cells that name other people, and questions about columns of such cells."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from equigraph.apps.classes.roster.people import People, first_name, is_sure, ne
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody
 
-# By role, pairs of people in the order of the sheet, and where they stand.
+# By role, pairs of people in the order of the sheet, and their positions.
 NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
 _MAX_UNKNOWN = 200
-_SHOWN = 40  # names that are not on the list, in one message
+_SHOWN = 40  # unknown names in one message
 _LINES = re.compile(r"[;\n|]|\s+(?=\d{1,2}[.)]\s)")
 _BULLET = re.compile(r"(?:\d{1,2}[.):]|[-\u2013*\u2022\u00b7])\s+")
 _JOINED = re.compile(rf"\s*[/&+]\s*|\s+(?:{'|'.join(AND)})\s+", re.IGNORECASE)
 _BRACKETS = re.compile(r"\(.*?\)|\[.*?\]")
-_CELLS = 3  # that a question shows
-_LOOKED_AT = 400  # cells of a column that are looked at, evenly over its rows
-_LONGEST = 60  # letters of a cell that may be a name
-NOBODY = -2  # where somebody said that nobody is meant
-HALF = 0.5  # a column half of whose cells are people of the list is one of people
+_CELLS = 3  # cells shown in a question
+_LOOKED_AT = 400  # cells of a column that are sampled, evenly over its rows
+_LONGEST = 60  # most letters of a cell that may be a name
+NOBODY = -2  # given for a name that means nobody
+HALF = 0.5  # share of cells with people of the list that makes a column one of people
 
 
 @dataclass(frozen=True)
 class SheetTable:
-    """A sheet, what its columns are, and whom its rows are about."""
+    """A sheet, the roles of its columns, and the people of its rows."""
 
     sheet: Sheet
     layout: SheetLayout
     rows: tuple[tuple[int, int], ...]  # person and row; -1 for a person who is not on the list
     notes: tuple[Note, ...] = ()
     unknown: tuple[Unknown, ...] = ()  # whose rows these are
-    # Columns whose people are to be apart from each other too, as only the name of the sheet says what they are.
+    # Columns whose people are also kept apart from each other, because only the title of the sheet gives their role.
     grouped: frozenset[int] = frozenset()
 
     def filled(self, column: Column) -> list[tuple[int, str]]:
-        """Return the cells of a column that say something, each with the person it is about."""
+        """Return the nonblank cells of a column, each with the person of its row."""
         texts = [(person, self.sheet.cell(row, column.place)) for person, row in self.rows]
         return [(person, text) for person, text in texts if text and not is_nobody(text)]
 
     def cells(self, column: Column) -> list[tuple[int, str]]:
-        """Return the cells of a column that may name somebody."""
+        """Return the cells of a column that may name a person."""
         return [(person, text) for person, text in self.filled(column) if not is_mark(text)]
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A name that is not on the list: where it stands, and in whose row."""
+    """A name that is not on the list, with its position and the person of its row."""
 
     text: str
     person: int
@@ -64,11 +64,11 @@ class Unknown:
 
     @property
     def at(self) -> dict[str, Any]:
-        """Where it stands."""
+        """Its position."""
         return self.sheet.at(self.row, self.column.place)
 
     def note(self, kind: str, **values: str) -> Note:
-        """Return a note on what it was taken for."""
+        """Return a note on its interpretation."""
         at = self.at
         del at["source"]
         return Note(kind, {"text": self.text, **at, **values})
@@ -80,16 +80,16 @@ class UnknownNamesError(SheetError):
     Attributes
     ----------
     unknown : list of (Unknown, tuple of str)
-        Each of them, and who may be meant.
+        Each name with the people it may mean.
     """
 
     unknown: list[tuple[Unknown, tuple[str, ...]]]
 
 
 def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs, list[Note]]:
-    """Return who names whom in the columns of lists, and notes on what was taken for something else than it says.
+    """Return the named people by role, and notes on names that were matched or left out.
 
-    A name that is not on the list is an error, unless it was said whose it is, or the only near one is to be taken.
+    A name that is not on the list is an error, unless its person is given or a single near match is accepted.
     """
     pairs: NamedPairs = {role: {} for role in LISTS}
     notes: list[Note] = []
@@ -125,7 +125,7 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
 
 
 def find_person(one: Unknown, people: People, notes: list[Note]) -> int | None:
-    """Return who is named: a person of the list, NOBODY where that was said, or None if it is not known."""
+    """Return the named person, NOBODY if that was given, or None if unknown."""
     found, kind = people.find(one.text), ""
     if found is None and same(one.text) in people.given:
         found, kind = people.given[same(one.text)], "name_given"
@@ -141,7 +141,7 @@ def find_person(one: Unknown, people: People, notes: list[Note]) -> int | None:
 
 
 def names_in(text: str, people: People) -> Iterator[str]:
-    """Yield the names in a cell: a whole cell that is a name is one, whatever signs are in it."""
+    """Yield the names in a cell; a cell that is a name as a whole is not split."""
     if people.find(text) is not None:
         yield text
         return
@@ -155,7 +155,7 @@ def names_in(text: str, people: People) -> Iterator[str]:
 
 
 def _comma_names(parts: list[str], people: People) -> Iterator[str]:
-    """Yield the names between commas, where a comma may also stand between the last name and the first."""
+    """Yield the names between commas; a comma may also separate last and first name."""
     pairs = [", ".join(pair) for pair in zip(parts[::2], parts[1::2], strict=False)]
     if len(parts) % 2 == 0 and all(people.find(pair) is not None for pair in pairs):
         yield from pairs
@@ -171,7 +171,7 @@ def _is_near(text: str, people: People) -> bool:
 
 
 def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
-    """Return the error about all names that are not on the list, with what may be meant."""
+    """Return the error about all names that are not on the list, with suggestions."""
     first, source = unknown[0], unknown[0].sheet.source
     if len(unknown) > _MAX_UNKNOWN:
         return SheetError.of(
@@ -182,7 +182,7 @@ def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
             at=first.at,
             header=first.column.header,
         )
-    # What stands in brackets, such as a class, belongs to no name.
+    # A remark in brackets, such as a class, is not part of a name.
     found = [
         (one, nearest(one.text, people.names) or nearest(_BRACKETS.sub(" ", one.text), people.names))
         for one in unknown
@@ -198,13 +198,13 @@ def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
 
 
 def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
-    """Return whether only one other person can be meant."""
+    """Return whether exactly one other person can be meant."""
     return len(near) == 1 and near[0] != one.person and is_sure(one.text, people.names[near[0]])
 
 
 @dataclass(frozen=True)
 class ColumnQuestion:
-    """A column that has to be asked about, some of its cells, and why: "people", "nobody" or "no_class"."""
+    """A question about a column, with some of its cells and the reason: "people", "nobody" or "no_class"."""
 
     column: Column
     cells: tuple[str, ...]
@@ -212,7 +212,7 @@ class ColumnQuestion:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What the column may be."""
+        """Possible roles of the column."""
         return (
             (Role.APART, Role.TOGETHER, Role.FRIENDS, "none")
             if self.why == "people"
@@ -221,7 +221,7 @@ class ColumnQuestion:
 
 
 def find_questions(table: SheetTable, people: People) -> list[ColumnQuestion]:
-    """Return the guessed columns that name people and are not read as such, and those read as such that name nobody."""
+    """Return questions on guessed columns: those that name people but are not read as such, and vice versa."""
     columns = [one for one in table.layout.of(Role.ATTRIBUTE, Role.UNUSED, Role.FIXED, *LISTS) if one.guessed]
     found = [(column, _why_asked(table, column, people)) for column in columns]
     return [
@@ -232,13 +232,13 @@ def find_questions(table: SheetTable, people: People) -> list[ColumnQuestion]:
 
 
 def _why_asked(table: SheetTable, column: Column, people: People) -> str:
-    """Return why a column has to be asked about, "" if it need not be."""
+    """Return the reason to ask about a column, "" for none."""
     cells, values = table.cells(column), {text for _, text in table.filled(column)}
     if column.role in LISTS and values and not cells:
         return "nobody"  # numbers of people, or of groups
     if column.role == Role.FIXED and values and not cells and not any(map(str.isdigit, "".join(values))):
         return "no_class"  # a cross, or a yes
-    # People share a language and not a misspelt friend.
+    # Repeated values are an attribute such as a language, not misspelt friends.
     is_list = column.role in LISTS
     if not cells or (is_list and (len(cells) < 4 or 2 * len(values) > len(cells))):
         return ""
@@ -249,7 +249,7 @@ def _why_asked(table: SheetTable, column: Column, people: People) -> str:
 
 
 def raise_questions(table: SheetTable, people: People) -> None:
-    """Raise SheetError where a column has to be asked about: one question, which names the others."""
+    """Raise SheetError with the first question about a column, which lists the others."""
     for column in table.layout.columns:
         if column.guessed and people.find(column.header) is not None and table.filled(column):
             at = table.sheet.at(table.layout.header, column.place)
@@ -258,7 +258,7 @@ def raise_questions(table: SheetTable, people: People) -> None:
     if questions:
         first = questions[0]
         headers = Counter(one.header for one in table.layout.columns)
-        # Columns of one header may be different things: each is called by its letter, which only the main sheet has.
+        # Columns with equal headers are identified by letter, which only the main sheet has.
         options = [
             one.column.letter
             if headers[one.column.header] > 1 and not table.sheet.is_further
@@ -279,7 +279,7 @@ def raise_questions(table: SheetTable, people: People) -> None:
 
 
 def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
-    """Return the share of cells that name another person of the list, exactly or in whatever spelling.
+    """Return the share of cells that name another person of the list, exactly or approximately.
 
     One exact name counts for two others, so that a quarter of them makes a column one of people.
     """
@@ -302,7 +302,7 @@ def _most_are_others(found: list[int | None], person: int) -> bool:
 
 
 def match_person(text: str, people: People) -> int | None:
-    """Return who is meant by a text, in whatever spelling; the first of several, or None: "bus" is no misspelt Gus."""
+    """Return the first person who may be meant by a text, or None; "bus" is not a misspelt Gus."""
     found = people.find(text)
     if found is not None or len(text) > _LONGEST:
         return found
@@ -311,7 +311,7 @@ def match_person(text: str, people: People) -> int | None:
 
 
 def mentions(table: SheetTable, people: People) -> Iterable[Note]:
-    """Yield notes on columns that are not used and yet speak of people in a sentence."""
+    """Yield notes on unused columns that mention people in sentences."""
     names = [
         re.compile(rf"(?i:{re.escape(name)})|\b{re.escape(first_name(name))}\b") if len(name) > 3 else None
         for name in people.names

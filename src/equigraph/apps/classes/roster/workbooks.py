@@ -1,8 +1,8 @@
 """Sheets of spreadsheet programs: xlsx, xls and ods, by calamine.
 
-An xlsx or ods file is an archive of XML, which is looked into before it is read. A small one may unpack to gigabytes,
-and one cell at the far corner makes a reader reserve memory for all the cells before it. Neither does the reader tell a
-blank cell from a formula that failed or was never computed; both are found here.
+An xlsx or ods file is an archive of XML, which is inspected before it is read. A small one may unpack to gigabytes, and
+one cell at the far corner makes a reader reserve memory for all cells before it. The reader also returns blank cells
+for formulas that failed or were never computed; those are detected here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from equigraph.exceptions import GraphError, ParameterError
 READER = Path(__file__).with_name("reader_process.py")
 _SECONDS = 60
 ZIP = b"PK\x03\x04"
-# The name of the part that holds an encrypted workbook, which the reader takes for a damaged one.
+# Part of an encrypted workbook, which the reader reports as damaged.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAX_PARTS = 5_000
@@ -53,9 +53,9 @@ _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
 def read_workbook(
     raw: bytes, source: str, sheet: str | int | None, choose: Callable[[list[Sheet]], Sheet | None]
 ) -> Sheet:
-    """Return one sheet of a workbook, with the others: the one that is named, or the one with the people.
+    """Return one sheet of a workbook, with the others: the given one, or the one with the people.
 
-    It is given by its name, or its number from 1.
+    It is given by name or by number from 1.
     """
     book = Workbook(raw, source, sheet)
     named = None if sheet is None else book.read(book.name_of(sheet))
@@ -72,9 +72,9 @@ def read_workbook(
 
 
 class Workbook:
-    """A workbook that was looked into before it was read, in a process of its own.
+    """A workbook, inspected first and then read in a separate process.
 
-    Without a sheet, all that are not hidden are read.
+    Without a sheet, all visible ones are read.
     """
 
     def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:
@@ -90,7 +90,7 @@ class Workbook:
         self._sheets: dict[str, Any] = answer["sheets"]
 
     def name_of(self, sheet: str | int) -> str:
-        """Return the name of a sheet that is given by name, or by its number from 1."""
+        """Return the name of a sheet given by name or by number from 1."""
         if isinstance(sheet, int) and not isinstance(sheet, bool) and 1 <= sheet <= len(self.names):
             return self.names[sheet - 1]
         if sheet not in self.names:
@@ -101,7 +101,7 @@ class Workbook:
     def read(self, name: str) -> Sheet:
         """Return the cells of a sheet."""
         found = self._sheets[name]
-        # A damaged file may name the corners in another order.
+        # A damaged file may swap the corners.
         merged = tuple(
             Block(min(top, bottom), max(top, bottom), min(left, right), max(left, right))
             for (top, left), (bottom, right) in found["merged"]
@@ -129,9 +129,9 @@ class Workbook:
 
 
 def _run_reader(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
-    """Return what the reader finds, or raise RosterError if it does not come back with anything."""
+    """Return the output of the reader; raise RosterError if it returns none."""
     command = [sys.executable, "-P", str(READER), json.dumps(sheet)]
-    # It finds the package that was found here, whatever was added to the path since the start.
+    # The process needs the same path to find the same package.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(
@@ -151,7 +151,7 @@ def _run_reader(raw: bytes, source: str, sheet: str | int | None) -> dict[str, A
 
 
 def read_cells(path: Path) -> list[list[str]]:
-    """Return the cells of the only sheet of a workbook that has any, for who reads a graph.
+    """Return the cells of the only nonempty sheet of a workbook, to read a graph from.
 
     Sheets are bounded as those of people are; every row is as long as the longest.
     """
@@ -178,16 +178,16 @@ def read_cells(path: Path) -> list[list[str]]:
 
 @dataclass
 class Contents:
-    """What lies in the archive of one workbook."""
+    """Facts about the archive of a workbook."""
 
     # By sheet: cells without a value, as `Sheet.broken` has them.
     broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
-    # By sheet, for ods: merged cells, which its reader does not tell.
+    # By sheet, for ods: merged cells, which the reader does not return.
     merged: dict[str, list[Block]] = field(default_factory=dict)
 
 
 def inspect_archive(raw: bytes, source: str) -> Contents:
-    """Return what is to know about the archive of a workbook, or raise SheetError if it is not to be opened."""
+    """Return facts about the archive of a workbook; raise SheetError if it must not be opened."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             _check_size(archive, source)
@@ -209,14 +209,14 @@ def inspect_archive(raw: bytes, source: str) -> Contents:
 
 
 def _check_size(archive: zipfile.ZipFile, source: str) -> None:
-    """Raise SheetError for passwords, and for parts that unpack to too much or to more than they say."""
+    """Raise SheetError for passwords, and for parts that unpack to too much or more than declared."""
     parts = archive.infolist()
     if any(part.flag_bits & 1 for part in parts):
         raise SheetError.of("password", source=source)
     if sum(part.file_size for part in parts) > MAX_UNPACKED or len(parts) > _MAX_PARTS:
         raise SheetError.of("unpacks", source=source, most=MAX_UNPACKED // 2**20)
     known = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    # No more than a part says is unpacked, and its checksum is compared.
+    # At most the declared size is unpacked, and the checksum is compared.
     if any(part.compress_type not in known for part in parts) or archive.testzip() is not None:
         raise zipfile.BadZipFile("a part cannot be unpacked")
 
@@ -231,7 +231,7 @@ def _elements(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, str, E
 
 
 def _attribute(element: ElementTree.Element, name: str) -> str | None:
-    """Return an attribute, whatever its namespace."""
+    """Return an attribute in any namespace."""
     for key, value in element.attrib.items():
         if key.rpartition("}")[2] == name:
             return value
@@ -300,7 +300,7 @@ def _check_corner(row: int, column: int, source: list[str]) -> None:
 
 
 def _formula_error(cell: ElementTree.Element) -> str | None:
-    """Return the error of a formula of an xlsx sheet, "" if it was never computed; None if the cell is in order."""
+    """Return the error of a formula of an xlsx sheet, "" if it was never computed, None if the cell has a value."""
     parts = {child.tag.rpartition("}")[2]: child.text for child in cell}
     if cell.get("t") == "e":
         return parts.get("v") or "#"
