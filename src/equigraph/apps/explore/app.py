@@ -1,4 +1,4 @@
-"""The page, the small JSON API that it uses (docs/reference/explore-api.md), and who may talk to them."""
+"""The page, its JSON API (docs/reference/explore-api.md), and access control."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ _REFUSALS = {
     403: "This request came from another page and was refused.",
     421: "This server does not answer under that name.",
 }
-# Boards of so many people get new costs and a new curve whenever their rules change.
+# Boards of at most so many people get new costs and a new curve after every change of their rules.
 _EAGER = 400
 
 
 class Explorer:
-    """One server: the board that is open, its jobs and its uploads."""
+    """State of a server: the open board, its jobs and its uploads."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Explorer:
         self.token, self.port = token, port
         self.jobs, self.uploads = Jobs(worker), Uploads(folder)
         self._session = opened if isinstance(opened, Session) else None
-        # The sheet that the command was given, until the page has confirmed what was understood of it.
+        # The sheet given to the command, until the page has confirmed how it was read.
         self._offered: dict[str, Any] | None = None
         if isinstance(opened, OfferedSheet):
             given = {"number": opened.number, "attribute": opened.upload.attribute}
@@ -84,7 +84,7 @@ class Explorer:
 
     @property
     def session(self) -> Session:
-        """The board that is open."""
+        """The open board."""
         if self._session is None:
             raise BoardError("not-open")
         return self._session
@@ -92,7 +92,7 @@ class Explorer:
     # Pages
 
     async def enter(self, request: Request) -> Response:
-        """Trade the token of the link for a cookie that scripts cannot read."""
+        """Exchange the token of the link for a cookie that scripts cannot read."""
         if not is_token(request.query_params.get("token", ""), self.token):
             return PlainTextResponse("This link is not of this start: take the one in the terminal.", 401)
         answer = RedirectResponse("/", 303)
@@ -109,17 +109,17 @@ class Explorer:
     # The board
 
     async def board(self, request: Request) -> Response:
-        """Return the board as a whole, or the sheet that is to be confirmed before there is one."""
+        """Return the whole board, or the sheet to confirm before there is one."""
         if self._session is None:
             return JSONResponse({"offered": self._offered})
         return await _json(self.session.board)
 
     async def state(self, request: Request) -> Response:
-        """Return what changes."""
+        """Return the part of the board that changes."""
         return await _json(self.session.state)
 
     async def act(self, request: Request) -> Response:
-        """Do something to the board."""
+        """Apply an action to the board."""
         payload, session = await _payload(request), self.session
         answer = await _json(session.act, payload)
         self._publish(session)
@@ -132,7 +132,7 @@ class Explorer:
             self.jobs.publish("state", {"revision": session.revision})
 
     def begin(self) -> None:
-        """Find the first labels of a board that has none, and then its costs and its curve."""
+        """Start the search for first labels, if there are none, and then for costs and curve."""
         if self._session is None:
             return
         if self.session.step.has_labels:
@@ -141,7 +141,7 @@ class Explorer:
             self._start(self.session, "first")
 
     def _renew(self, session: Session) -> None:
-        """Start what finds costs and curve, where that was not done for the rules as they are."""
+        """Start the jobs for costs and curve, unless done for the current rules."""
         if session is self._session:
             eager = session.people.n_people <= _EAGER
             kinds = [*(["price"] if eager else []), *(["curve"] if session.step.attributes else [])]
@@ -156,7 +156,7 @@ class Explorer:
         step: Step | None = None,
         changes: Iterable[dict[str, Any]] = (),
     ) -> Job:
-        """Start a job about a step, by default the one that is shown; the board that asked takes what it finds."""
+        """Start a job about a step, by default the current one; the board of the request takes its result."""
         basis = session.step
         step = step or basis
         session.requested[kind] = step.search_key
@@ -170,12 +170,12 @@ class Explorer:
         return self.jobs.start(kind, {"step": step}, done)
 
     async def why(self, request: Request) -> Response:
-        """Return why somebody is where she is."""
+        """Return the reasons for the cluster of a person."""
         who = request.query_params.get("who", "")
         return await _json(self.session.why, int(who) if who.isdecimal() and len(who) < 10 else who)
 
     async def number(self, request: Request) -> Response:
-        """Ask for another number of clusters."""
+        """Start a search with another number of clusters."""
         payload, session = await _payload(request), self.session
         step, changes = await run_in_threadpool(session.number, payload.get("number"), _language(request))
         self._start(session, "first", step, changes)
@@ -201,13 +201,13 @@ class Explorer:
         return JSONResponse({"cancelled": self.jobs.cancel(request.path_params["number"])})
 
     async def events(self, request: Request) -> Response:
-        """Follow the jobs and the board."""
+        """Stream events about the jobs and the board."""
         return StreamingResponse(self.jobs.events(), media_type="text/event-stream")
 
     # Files
 
     async def graph(self, request: Request) -> Response:
-        """Return where to draw everybody."""
+        """Return positions and links to draw."""
         session, step = self.session, self.session.step
         drawn = session.found("layout")
         if drawn is None:
@@ -224,14 +224,14 @@ class Explorer:
         content = await self.jobs.run(
             "download", {"step": step, "kind": kind, "language": _language(request)}
         )
-        # Whatever is in the file, a browser saves it and runs nothing.
+        # The browser must save the file and never run its content.
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
         if request.query_params.get("show") == "1" and kind in ("graph.png", "graph.svg"):
             headers = {}
         return Response(content, media_type=_KINDS[kind.rpartition(".")[2]], headers=headers)
 
     async def upload(self, request: Request) -> Response:
-        """Take a file, and return its first rows."""
+        """Receive a file, and return its first rows."""
         key = await self.uploads.take(request.query_params.get("name", ""), request.stream())
         upload = replace(self.uploads.get(key), language=_language(request))
         try:
@@ -241,7 +241,7 @@ class Explorer:
             raise
 
     async def open(self, request: Request) -> Response:
-        """Open another board: an upload, an example, or one that is stored."""
+        """Open another board: an upload, an example, or a stored one."""
         payload = await _payload(request)
         step: Step | None = None
         if "example" in payload:
@@ -271,13 +271,13 @@ class Explorer:
         return await _json(self.session.board)
 
     async def preview(self, request: Request) -> Response:
-        """Return what is understood of a file that was sent, before a board is made of it."""
+        """Return how an uploaded file is read, before a board is made of it."""
         payload = await _payload(request)
         asked = {"upload": self._upload(payload, request), "number": _given(payload, "number", int)}
         return JSONResponse(await self.jobs.run("preview", asked))
 
     def _upload(self, payload: dict[str, Any], request: Request) -> Upload:
-        """Return a file that was sent and how to read it, checked."""
+        """Return an uploaded file and its checked reading options."""
         upload = self.uploads.get(payload.get("upload"))
         kind = payload.get("kind", "people")
         if kind not in ("people", "links", "board"):
@@ -301,7 +301,7 @@ class Explorer:
         )
 
     async def stored(self, request: Request) -> Response:
-        """List the boards that are stored on this machine."""
+        """List the boards stored on this machine."""
         return await _json(persistence.stored_boards)
 
     async def forget(self, request: Request) -> Response:
@@ -342,7 +342,7 @@ def open_session(
     fresh: bool = False,
     language: str = "en",
 ) -> Session:
-    """Return a session: with the state that is given, else the one that was stored, else a new one."""
+    """Return a session with the given state, else the stored one, else a new one."""
     if step is not None:
         return Session(step)
     asked_anew = fresh or number is not None or attribute is not None
@@ -353,7 +353,7 @@ def open_session(
 
 
 def make_app(explorer: Explorer) -> Starlette:
-    """Return the application, with sentences for everything that goes wrong."""
+    """Return the application, with error handlers."""
 
     async def refuse(request: Request, error: Exception) -> Response:
         status = 409 if isinstance(error, Cancelled) else 400 if isinstance(error, EquigraphError) else 500
@@ -367,13 +367,13 @@ async def _json(make: Callable[..., Any], *payload: Any) -> Response:
 
 
 def _language(request: Request) -> str:
-    """Return the language of a page, English where it has none of ours."""
+    """Return the language of a page, English if it is not supported."""
     language = request.headers.get("accept-language", "")[:2].lower()
     return language if language in LANGUAGES else "en"
 
 
 def _given(payload: dict[str, Any], name: str, kind: type) -> Any:
-    """Return an entry of a request if it is of a kind, else None."""
+    """Return an entry of a request if it has a type, else None."""
     value = payload.get(name)
     return value if type(value) is kind else None
 
@@ -394,28 +394,28 @@ async def _payload(request: Request) -> dict[str, Any]:
 
 
 def cookie_name(port: int) -> str:
-    """Return the name of the cookie: two servers on one machine share a host, and not a token."""
+    """Return the name of the cookie: servers on one machine share a host but not a token."""
     return f"equigraph-{port}"
 
 
 def is_token(text: str, token: str) -> bool:
-    """Return whether a text is the token, in a time that does not tell how much of it is right."""
+    """Return whether a text is the token, compared in constant time."""
     return secrets.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 
 class Guard:
-    """Refuse whatever does not come from the page of this start.
+    """Reject requests that do not come from the page of this server.
 
-    Every request needs the Host that the server was started with (a page of another name that points here is refused),
-    the token as a cookie or a bearer, and, if it says an Origin, the server's own. Requests that change something and
-    come from a browser need an Origin, or the bearer, which no other page knows.
+    Every request needs the Host of the server (against DNS rebinding), the token as a cookie or bearer, and, if it has
+    an Origin, that of the server. Requests that change something and come from a browser need an Origin, or the bearer,
+    which no other page knows.
     """
 
     def __init__(self, app: Any, token: str, hosts: tuple[str, ...], port: int) -> None:
         self.app, self.token, self.hosts, self.port = app, token, hosts, port
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, or reject it."""
         if scope["type"] != "http":
             return
         status = self._refusal(Request(scope))
@@ -429,7 +429,7 @@ class Guard:
         await answer(scope, receive, send_safely)
 
     def _refusal(self, request: Request) -> int | None:
-        """Return the status of a refusal, None for a request that may pass."""
+        """Return the status of a rejected request, None for an accepted one."""
         headers = request.headers
         hosts = [host.lower() for host in headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self.hosts:

@@ -1,4 +1,4 @@
-"""Refusals that the page puts into its own language."""
+"""Errors that the page translates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from equigraph._utils.text import one_line
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
-# By code the sentence for those who use the API without the page.
+# English sentences by code, for users of the API.
 _SENTENCES = {
     "bad-rule": "{reason}",
     "busy": "The groups are still being made: wait a moment.",
@@ -38,7 +38,7 @@ _SENTENCES = {
 
 
 class BoardError(ParameterError):
-    """A refusal with a code and the values that its sentence needs."""
+    """An error with a code and the values of its sentence."""
 
     def __init__(self, code: str, **values: Any) -> None:
         self.code, self.values = code, values
@@ -56,7 +56,7 @@ class Cancelled(BoardError):
 
 
 def refusal(error: BaseException) -> InputError:
-    """Return an error with one sentence for people, which another process can send, without what programmers read."""
+    """Return an error in one sentence without a traceback, which can be sent between processes."""
     if isinstance(error, BoardError):
         return error
     if isinstance(error, EquigraphError):
@@ -67,7 +67,7 @@ def refusal(error: BaseException) -> InputError:
 
 
 def refusal_facts(error: BaseException) -> dict[str, Any]:
-    """Return a refusal as the page gets it; the code is empty where the page has no words of its own."""
+    """Return an error as JSON for the page; the code is empty if the page has no translation."""
     refused = refusal(error)
     return {
         "error": str(refused),

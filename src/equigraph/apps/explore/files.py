@@ -1,4 +1,4 @@
-"""The files of a board, and the drawing of its graph."""
+"""Downloads of a board, and the layout of its graph."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ equigraph explore {shell} --print
 
 
 def _division(step: Step, path: Path, language: str) -> None:
-    """Write the folder that `equigraph classes` writes, packed."""
+    """Write the folder of `equigraph classes` as a zip file."""
     folder = path.with_suffix("")
     save_division(step.division, folder, title=step.people.headline, language=language)
     shutil.make_archive(str(folder), "zip", folder)
 
 
 def _lists(step: Step, language: str) -> ClassLists:
-    """Return the lists of a board, as `equigraph classes` writes them."""
+    """Return the class lists of a board."""
     return replace(step.division.lists_in(language), title=step.people.headline)
 
 
 def _report(step: Step, path: Path, language: str) -> None:
-    """Write the report: in words of people, as `equigraph report` does it of classes, or of a graph."""
+    """Write the report, as `equigraph report` does for classes or for a graph."""
     people = step.people
     if people.directed:
         replace(with_costs(step.division, language).lists_in(language), title=people.headline).to_html(path)
@@ -75,14 +75,14 @@ def _board(step: Step, path: Path, language: str) -> None:
 
 
 def _lines(template: str, step: Step, path: Path, language: str) -> None:
-    """Write lines that give the same labels, from the board beside them under the name by which the page saves it."""
+    """Write a script that gives the same labels, from the board saved beside it."""
     stem = re.sub(r"[\W_]+", "-", step.people.headline)
     saved = f"{stem or 'board'}-board.json"
     text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-# Each takes the step, the path and the language of the page.
+# Called with the step, the path and the language of the page.
 WRITERS: dict[str, Callable[[Step, Path, str], object]] = {
     "lists.xlsx": lambda step, path, language: _lists(step, language).to_xlsx(path),
     "lists.csv": lambda step, path, language: _lists(step, language).to_csv(
@@ -103,7 +103,7 @@ WRITERS: dict[str, Callable[[Step, Path, str], object]] = {
 
 
 def drawn_graph(step: Step) -> dict[str, Any]:
-    """Return positions and links for the page; above its limits, those of the clusters."""
+    """Return positions and links for the page; those of the clusters if there are too many."""
     from equigraph.graph.groups.encode import indicator
     from equigraph.plotting import spring_layout
 
@@ -125,5 +125,5 @@ def links_of(adjacency: sparse.csr_array) -> list[int]:
 
 
 def static_text(name: str) -> str:
-    """Return a built file of the page."""
+    """Return the text of a built file of the page."""
     return resources.files("equigraph.apps.explore").joinpath("static", name).read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Jobs that the page starts, follows and cancels, done by processes; the server itself never computes for long."""
+"""Jobs started, followed and cancelled by the page, run in worker processes to keep the server responsive."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from equigraph.apps.explore.errors import BoardError, Cancelled, refusal, refusa
 
 Notify = Callable[[str, int, int], None]
 Payload = Mapping[str, Any]
-# Which process does what: a repair does not wait for a curve, nor a file for either.
+# Worker of each kind of job: a repair does not wait for a curve, nor a file for either.
 LANES = {"curve": "curve", "price": "curve", "inspect": "reading", "read": "reading", "preview": "reading"}
 HAND = "hand"
-# The very first searches on a machine compile themselves, which takes minutes on a slow one.
+# The first search on a machine compiles, which takes minutes on a slow one.
 SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0, "preview": 60.0}
 USUAL_SECONDS = 300.0
-_BEAT = 15.0  # seconds after which an idle stream says that it is alive
+_BEAT = 15.0  # seconds between keep-alives of an idle stream
 _MEMORY = 6 << 30
-_START = 180.0  # seconds that a process may take to load everything on a slow machine
-_GRACE = 3.0  # seconds that a task may take to stop by itself
+_START = 180.0  # seconds that a process may take to load, on a slow machine
+_GRACE = 3.0  # seconds that a task may take to stop
 _STOP = ("stop", None)
-_LOOK = 0.05  # seconds between looks at whether a task was cancelled
+_LOOK = 0.05  # seconds between checks for cancellation
 _TELL = 0.1  # seconds between two reports of progress
 
 
 @dataclass
 class Job:
-    """One job: what it is, how far it is, how it ended."""
+    """A job: kind, progress and outcome."""
 
     number: int
     kind: str
@@ -46,18 +46,18 @@ class Job:
     step: int = 0
     total: int = 0
     error: str = ""
-    code: str = ""  # of the refusal that ended it, with its values
+    code: str = ""  # of the error that ended it, with its values
     values: dict[str, Any] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
     task: asyncio.Task[None] | None = field(default=None, repr=False)  # what follows it
 
     def facts(self) -> dict[str, Any]:
-        """Return it as the page sees it."""
+        """Return the job as JSON for the page."""
         return {name: value for name, value in vars(self).items() if name not in ("cancelled", "task")}
 
 
 class Jobs:
-    """The jobs of a server that run, and everybody who follows them."""
+    """The running jobs of a server, and their followers."""
 
     def __init__(self, worker: Worker | None = None) -> None:
         self._numbers = itertools.count(1)
@@ -66,7 +66,7 @@ class Jobs:
         self._followers: set[asyncio.Queue[tuple[str, Any]]] = set()
 
     async def run(self, kind: str, payload: Payload, job: Job | None = None) -> Any:
-        """Have a task done and return what it found; raise Cancelled if it was, and what it refused."""
+        """Run a task and return its result; raise Cancelled, or the error of the task."""
         loop = asyncio.get_running_loop()
         job = job or Job(0, kind)
 
@@ -81,7 +81,7 @@ class Jobs:
         )
 
     def start(self, kind: str, payload: Payload, done: Callable[[Any], Awaitable[None]]) -> Job:
-        """Start a job; one of the same kind that still runs is cancelled. `done` takes what it finds."""
+        """Start a job and cancel a running one of the same kind; `done` is called with the result."""
         for other in self.running(kind):
             other.cancelled.set()
         job = Job(next(self._numbers), kind)
@@ -106,7 +106,7 @@ class Jobs:
         self.publish("job", job.facts())
 
     def cancel(self, number: int) -> bool:
-        """Cancel a job; return whether there was one to cancel."""
+        """Cancel a job; return whether it was running."""
         if number in self._jobs:
             self._jobs[number].cancelled.set()
         return number in self._jobs
@@ -117,16 +117,16 @@ class Jobs:
             job.cancelled.set()
 
     def running(self, kind: str | None = None) -> list[Job]:
-        """Return the jobs that run, or those of a kind."""
+        """Return the running jobs, or those of a kind."""
         return [job for job in self._jobs.values() if kind in (None, job.kind)]
 
     def publish(self, event: str, content: Any) -> None:
-        """Notify everybody who follows."""
+        """Notify all followers."""
         for queue in self._followers:
             queue.put_nowait((event, content))
 
     async def events(self) -> AsyncIterator[str]:
-        """Yield events as server-sent events are written, for one follower."""
+        """Yield server-sent events for a follower."""
         queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
         for job in self.running():
             queue.put_nowait(("job", job.facts()))
@@ -154,19 +154,19 @@ class Jobs:
 
 
 class Worker:
-    """A process that does one task at a time, is started when it is first needed, and again after it was ended."""
+    """A process that runs one task at a time; started when needed, and restarted after it was ended."""
 
     def __init__(self) -> None:
         self._context = _context()
         self._process: Any = None
         self._pipe: Connection | None = None
-        self._ready = False  # whether the process has said that it has loaded everything
+        self._ready = False  # whether the process has reported that it is loaded
         self._closed = False
-        self._busy = threading.Lock()  # held while a task is done
-        self._changing = threading.Lock()  # held while a process comes or goes: any thread may end one
+        self._busy = threading.Lock()  # held while a task runs
+        self._changing = threading.Lock()  # held while a process starts or ends; any thread may end one
 
     def is_alive(self) -> bool:
-        """Return whether there is a process now."""
+        """Return whether the process is running."""
         process = self._process
         return process is not None and bool(process.is_alive())
 
@@ -184,10 +184,10 @@ class Worker:
             return self._pipe
 
     def stop(self) -> None:
-        """End the process, whatever it is doing.
+        """End the process, even during a task.
 
-        The pipe is not closed here but when nobody holds it any more: another thread may be reading it, and the number
-        of a closed file is given to the next file that is opened.
+        The pipe is closed by garbage collection, not here: another thread may be reading it, and the descriptor of a
+        closed file is reused.
         """
         with self._changing:
             process, self._process, self._pipe = self._process, None, None
@@ -196,7 +196,7 @@ class Worker:
             process.join(5)
 
     def close(self) -> None:
-        """End the process, and start none again."""
+        """End the process for good."""
         with self._changing:
             self._closed = True
         self.stop()
@@ -204,9 +204,9 @@ class Worker:
     def run(
         self, task: str, payload: Payload, *, seconds: float, cancelled: threading.Event, notify: Notify
     ) -> Any:
-        """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
+        """Run a task and wait for it in this thread; the process is ended on cancellation or timeout.
 
-        Raises Cancelled if it was cancelled, and an InputError with a sentence if it failed or took too long.
+        Raises Cancelled if it was cancelled, and InputError if it failed or took too long.
         """
         while not self._busy.acquire(timeout=_LOOK):
             if cancelled.is_set():
@@ -246,7 +246,7 @@ class Worker:
                 raise BoardError("too-long", seconds=seconds)
 
     def _stopped_itself(self, pipe: Connection) -> bool:
-        """Ask the task to stop, and return whether it has: a process that lives on need not load everything again."""
+        """Ask the task to stop, and return whether it has; the process then need not load again."""
         if not self._ready:
             return False
         pipe.send(_STOP)
@@ -258,7 +258,7 @@ class Worker:
 
 
 def _context() -> Any:
-    """Return how processes are started: by a server that has loaded everything once, where the system has that."""
+    """Return the start method of processes: a fork server with loaded modules, if available."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -267,22 +267,22 @@ def _context() -> Any:
 
 
 class _TaskStopped(BaseException):
-    """The task is not wanted any more; derived so that nothing on the way takes it for an error."""
+    """The task was cancelled; a BaseException, so that no handler of errors catches it."""
 
 
 def _serve(pipe: Connection) -> None:
-    """Do tasks until the other end is gone."""
+    """Run tasks until the other end of the pipe is closed."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
-    limit_memory(_MEMORY)  # a file that asks for all of it ends the task alone
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C and ends its workers
+    limit_memory(_MEMORY)  # a file that needs all of it ends only the task
     from equigraph.apps.explore import tasks
 
     with suppress(EOFError, OSError):
         pipe.send(("done", None))
         while True:
             task, payload = pipe.recv()
-            if (task, payload) == _STOP:  # it came after the task had ended
+            if (task, payload) == _STOP:  # it arrived after the task had ended
                 continue
             try:
                 answer = ("done", tasks.run(task, payload, _notifier(pipe)))
@@ -299,7 +299,7 @@ def _notifier(pipe: Connection) -> Callable[[Progress], None]:
     def notify(progress: Progress) -> None:
         nonlocal latest
         if pipe.poll():
-            pipe.recv()  # nothing but _STOP comes while a task runs
+            pipe.recv()  # only _STOP is sent while a task runs
             raise _TaskStopped
         if time.monotonic() - latest >= _TELL:
             latest = time.monotonic()

@@ -1,4 +1,4 @@
-"""A board that is only looked at: the same page with all points of a curve inside it, as a file or in a notebook."""
+"""Read-only boards: the page with all points of a curve embedded, as a file or notebook widget."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def write_interactive(
     graph: Any = None,
     select: Any = "product",
 ) -> list[str]:
-    """Write one page with the curve, a dial over all of its labels, the graph and the board; it needs no network.
+    """Write a page with the curve, a dial over all of its labels, the graph and the board; it needs no network.
 
-    Of a clustering with groups the curve is computed where that is cheap. Returns what the page leaves out and why, in
+    For a clustering with groups the curve is computed if that is cheap. Returns what the page leaves out and why, in
     sentences.
     """
     found = findings_of(subject, graph, select)
@@ -49,14 +49,14 @@ def write_interactive(
 
 
 def findings_of(subject: ClusteringResult | TradeoffCurve, graph: Any, select: Any) -> finding.Findings:
-    """Return what there is to show of a clustering or a curve."""
+    """Return the findings about a clustering or a curve."""
     if isinstance(subject, TradeoffCurve):
         return finding.of_curve(subject, graph, select)
     return finding.of_result(subject, graph, True)
 
 
 def content_of(found: finding.Findings) -> dict[str, Any]:
-    """Return what the page shows: people, the labels of every point, their scores, and where to draw everybody."""
+    """Return the data of the page: people, labels and scores of every point, and the layout."""
     people = _people(found)
     labelings, here = _labelings(found)
     k = max(int(labels.max()) + 1 for labels in labelings)
@@ -88,7 +88,7 @@ def content_of(found: finding.Findings) -> dict[str, Any]:
 
 
 def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
-    """Return who changes the cluster: steps from one such person to the next, each with the new cluster.
+    """Return the changed labels as pairs: offset from the last changed person, and new cluster.
 
     >>> changes(np.array([0, 0, 1, 1]), np.array([0, 2, 1, 0]))
     [1, 2, 2, 0]
@@ -108,7 +108,7 @@ def _people(found: finding.Findings) -> BoardPeople:
 
 
 def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:
-    """Return the labels of the curve from the least even on, and the place of those the page begins with."""
+    """Return the labels of the curve from least to most even, and the index of those shown first."""
     own = np.asarray(found.labels, dtype=np.intp)
     if found.curve is None:
         return [own], 0
@@ -122,9 +122,9 @@ def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:
 
 
 def make_page(content: dict[str, Any], title: str) -> str:
-    """Return the page; its policy lets no other script in, and nothing be fetched."""
+    """Return the page; its policy blocks other scripts and all requests."""
     script, style = static_text("explore.js"), static_text("explore.css")
-    # A module that holds the end of a script element would end it; the built one does not.
+    # "</script" in the module would end the element; the built one has none.
     assert "</script" not in script.lower()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -139,7 +139,7 @@ def make_page(content: dict[str, Any], title: str) -> str:
 
 
 def make_widget(subject: Any, graph: Any = None) -> Any:
-    """Return a widget that shows a clustering or a curve."""
+    """Return a notebook widget that shows a clustering or a curve."""
     found = findings_of(subject, graph, "product")
     content = json.dumps(content_of(found), ensure_ascii=False, separators=(",", ":"))
     return _widget_class()(content=content)
@@ -151,7 +151,7 @@ def _widget_class() -> Any:
     traitlets: Any = require("traitlets", extra="widget", purpose="The explorer in a notebook")
 
     class BoardWidget(anywidget.AnyWidget):
-        """A board that is looked at."""
+        """A read-only board."""
 
         _esm = static_text("explore.js")
         _css = static_text("explore.css")

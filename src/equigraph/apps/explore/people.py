@@ -1,4 +1,4 @@
-"""The people of a board, what is known of them, and whom they wish to be with."""
+"""The people of a board, with attributes and wishes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
 from equigraph.graph.names import texts
 from equigraph.rules import Facts, Rule
 
-# What the page shows of those whose cell is blank; they have no group.
+# Shown for a blank cell; such people have no group.
 BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)
 _PER_CLUSTER = 26
 _LINKS_CLUSTERS = 5
@@ -32,16 +32,16 @@ _LINKS_CLUSTERS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoardPeople:
-    """People, their attributes and their wishes; who comes or leaves makes another one."""
+    """People with attributes and wishes; adding or removing a person makes a new object."""
 
     title: str  # name of a file, or of an example
     sheet: Roster  # without the links of a graph
     adjacency: sparse.csr_array  # the graph that is clustered
-    directed: bool  # whether a wish is one person's, or a link of two
+    directed: bool  # whether wishes are directed, or links of two people
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> BoardPeople:
-        """Return the people of a roster; its pairs and fixed classes become rules."""
+        """Return the people of a roster, with its pairs and fixed classes as rules."""
         return cls(title, roster, roster.graph().adjacency, True)
 
     @classmethod
@@ -76,37 +76,37 @@ class BoardPeople:
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
-        """The group of each person, None where it is not known, by each attribute that has several."""
+        """The group of each person, None if unknown, by attribute with several groups."""
         return {name: values for name, values in group_columns(self.sheet).items() if len(set(values)) > 1}
 
     @cached_property
     def attributes(self) -> dict[str, tuple[str, ...]]:
-        """The columns as the page shows them."""
+        """The columns as shown on the page."""
         return {name: tuple(value or BLANK for value in column) for name, column in self.columns.items()}
 
     @property
     def headline(self) -> str:
-        """The title on paper: without the ending of a file."""
+        """The title without a file suffix."""
         return re.sub(r"\.[^. ]*$", "", self.title)
 
     @cached_property
     def clusters(self) -> tuple[str, ...]:
-        """Names of the clusters, as far as the sheet has some."""
+        """Names of the clusters given in the sheet."""
         return tuple(dict.fromkeys(self.sheet.fixed.values()))
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that came with the people."""
+        """The rules given with the people."""
         return sheet_rules(self.sheet, self.clusters).items
 
     @cached_property
     def wishes(self) -> sparse.csr_array:
-        """Who wishes to be with whom, row by row; only where there is an entry counts."""
+        """The wishes as a matrix, one row per person; only the sparsity pattern counts."""
         return self.sheet.wish_matrix() if self.directed else self.adjacency
 
     @cached_property
     def roster(self) -> Roster:
-        """The people as a roster, in which a link is a wish of both its ends."""
+        """The people as a roster; a link is a wish of both its ends."""
         if self.directed:
             return self.sheet
         pairs = zip(*(ends.tolist() for ends in self.wishes.nonzero()), strict=True)
@@ -115,7 +115,7 @@ class BoardPeople:
         )
 
     def with_roster(self, roster: Roster) -> BoardPeople:
-        """Return the people of a newer roster; of a graph the links of those who stay keep their weights."""
+        """Return the people of a newer roster; links between people of a graph who stay keep their weights."""
         if self.directed:
             return BoardPeople.of_roster(roster, self.title)
         place = {name: number for number, name in enumerate(roster.people)}
@@ -135,7 +135,7 @@ class BoardPeople:
 
     @cached_property
     def wished(self) -> np.ndarray:
-        """How many others each person wishes to be with."""
+        """Number of wishes of each person."""
         return np.diff(self.wishes.indptr)
 
     @cached_property
@@ -145,12 +145,12 @@ class BoardPeople:
 
     @cached_property
     def facts(self) -> Facts:
-        """The people as rules ask for them."""
+        """The people as `Facts` for rules."""
         return Facts(self.graph, self.columns, missing="ignore")
 
     @cached_property
     def mark(self) -> str:
-        """A hash of people, attributes and wishes, by which a kept board is found again."""
+        """A hash of people, attributes and wishes, the key of a stored board."""
         digest = hashlib.sha256(self.graph.fingerprint().encode())
         digest.update(np.asarray(self.wishes.indices, dtype="<i8").tobytes())
         for name, column in self.attributes.items():
@@ -173,7 +173,7 @@ class BoardPeople:
         )
 
     def usual_clusters(self) -> int:
-        """Return how many clusters to begin with: as many as have names, or of the size of a class."""
+        """Return the initial number of clusters: as many as have names, or of the size of a class."""
         if self.directed:
             usual = round(self.n_people / _PER_CLUSTER)
         else:
@@ -191,7 +191,7 @@ def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
 
 
 def school(n_pupils: int = 78) -> BoardPeople:
-    """Return a made-up year of a school with wishes and rules, read as a sheet is."""
+    """Return a made-up year of a school with wishes and rules, read from a sheet."""
     from equigraph.datasets import make_school_roster
 
     with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
@@ -201,5 +201,5 @@ def school(n_pupils: int = 78) -> BoardPeople:
         return BoardPeople.of_roster(read_roster(path), "school")
 
 
-# Boards to try.
+# Example boards.
 EXAMPLES: dict[str, Callable[[], BoardPeople]] = {"classroom": classroom, "school": school}

@@ -1,4 +1,4 @@
-"""A board as one file that opens again, and the boards that are kept on this machine."""
+"""Boards as files, and boards stored on this machine."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class PeopleEntries(TypedDict):
     """Entries of people, attributes and links."""
 
     title: str
-    roster: Roster | None  # of people who came from a sheet; the others are those below
+    roster: Roster | None  # of people from a sheet; people from a graph have the entries below
     people: tuple[str, ...]
     attributes: dict[str, tuple[str, ...]]
     links: NDArray[np.float64]  # rows of two people and a weight
 
 
 class StoredState(TypedDict):
-    """Entries of a state that is kept by itself."""
+    """Entries of a state stored without its people."""
 
     title: str
     state: StateEntries
@@ -119,7 +119,7 @@ def _people(entries: PeopleEntries) -> BoardPeople:
 
 
 def _step(entries: StateEntries, people: BoardPeople) -> Step:
-    """Return a state, checked against the people."""
+    """Return a state, validated against the people."""
     labels, clusters = entries["labels"], entries["clusters"]
     check_number(people, len(clusters))
     if len(entries["rules"]) > MAX_RULES:
@@ -129,7 +129,7 @@ def _step(entries: StateEntries, people: BoardPeople) -> Step:
     ):
         raise InputError("its labels do not fit its people and groups")
     if any(not 0 <= who < people.n_people for who in entries["locked"]):
-        raise InputError("somebody is locked who is not there")
+        raise InputError("a locked person is not on the board")
     for name in entries["attributes"]:
         people.grouped(name)
     rules = tuple(rule for one in entries["rules"] for rule in Rules.from_dict(one).items)
@@ -140,7 +140,7 @@ def _step(entries: StateEntries, people: BoardPeople) -> Step:
 
 
 def folder() -> Path:
-    """Return the folder of kept boards: ``EQUIGRAPH_BOARDS``, or where this system keeps the state of programs."""
+    """Return the folder of stored boards: ``EQUIGRAPH_BOARDS``, or the user state directory."""
     given = os.environ.get(FOLDER_VARIABLE)
     if given:
         return Path(given)
@@ -149,7 +149,7 @@ def folder() -> Path:
 
 
 def store_people(people: BoardPeople) -> None:
-    """Store the people of a board, for whoever opens it again without the file."""
+    """Store the people of a board, so that it opens without the file."""
     _write(f"{people.mark}.people.json", PEOPLE, people_to_json(people))
 
 
@@ -163,12 +163,12 @@ def _write(name: str, kind: str, content: Mapping[str, Any]) -> None:
     place = folder()
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_record(place / name, kind, content)
-    # Names of people: for nobody else on this machine.
+    # Names of people: readable by this user only.
     (place / name).chmod(0o600)
 
 
 def stored_step(people: BoardPeople) -> Step | None:
-    """Return the state in which these people were left, None if there is none that can be read."""
+    """Return the stored state of these people, None if it is missing or unreadable."""
     path = folder() / f"{people.mark}.json"
     with suppress(InputError), refusing_damage(path):
         return _step(read_record(path, STATE, StoredState)["state"], people)
@@ -176,7 +176,7 @@ def stored_step(people: BoardPeople) -> Step | None:
 
 
 def stored_boards() -> list[dict[str, Any]]:
-    """Return the boards that are kept, the latest first."""
+    """Return the stored boards, latest first."""
     found = []
     with suppress(OSError):
         for path in folder().iterdir():
@@ -190,7 +190,7 @@ def stored_boards() -> list[dict[str, Any]]:
 
 
 def stored_board(mark: str) -> Step:
-    """Return a kept board by its mark, which is one of those that `stored_boards` lists and never a path."""
+    """Return a stored board by its mark, which must be listed by `stored_boards`, so never a path."""
     if mark not in {one["mark"] for one in stored_boards()}:
         raise BoardError("not-stored")
     path = folder() / f"{mark}.people.json"
@@ -200,7 +200,7 @@ def stored_board(mark: str) -> Step:
 
 
 def forget(mark: str) -> None:
-    """Remove a kept board."""
+    """Remove a stored board."""
     if _MARK.fullmatch(mark):
         for name in (f"{mark}.json", f"{mark}.people.json"):
             (folder() / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How good a board is: the scores and rules that the page shows, from the same functions as everywhere else."""
+"""Scores and rules of a board, computed by the functions of the library."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from equigraph.rules import Rule, Violation, Words, violations
 def scores(step: Step) -> dict[str, Any]:
     """Return the scores of the labels of a step.
 
-    ``even`` is the mean of the normalised balance over the attributes that are to be even (None without any), ``kept``
-    the wishes kept of ``wished`` (a link without direction counts once), and ``cohesion`` the modularity.
+    ``even`` is the mean normalised balance over the attributes to spread (None without any), ``kept`` the number of
+    wishes kept, of ``wished`` (an undirected link counts once), and ``cohesion`` the modularity.
     """
     people, labels, k = step.people, step.labels, step.n_clusters
     sides = 1 if people.directed else 2
@@ -41,16 +41,16 @@ def scores(step: Step) -> dict[str, Any]:
 
 
 def kept(people: BoardPeople, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return how many of the people that each person wishes for are in the same cluster."""
+    """Return the number of wishes of each person that are kept."""
     rows = np.repeat(np.arange(people.n_people), people.wished)
     same = labels[rows] == labels[people.wishes.indices]
     return np.bincount(rows[same], minlength=people.n_people)
 
 
 def rule_states(step: Step) -> list[dict[str, Any]]:
-    """Return each rule as the page needs it, with what breaks it, which the oracle says.
+    """Return each rule as JSON for the page, with its violations found by the oracle.
 
-    ``broken`` is how often labels break it, ``where`` the numbers of the clusters in which they do.
+    ``broken`` is the number of violations, ``where`` the clusters in which they are.
     """
     broken: dict[Rule, list[Violation]] = {}
     if step.has_labels:
@@ -72,16 +72,16 @@ def group_words(step: Step) -> Words:
 
 
 def rule_facts(step: Step, rule: Rule) -> dict[str, Any]:
-    """Return a rule in numbers and names, for a page that has its own words for it."""
+    """Return a rule as numbers and names, for a page that describes it in its own language."""
     nodes = [step.people.facts.node(name) for name in rule.named_nodes]
     says = rule.sentence(group_words(step))
     return {"kind": rule.keyword, "people": nodes, "says": says, **rule.fields()}
 
 
 def reasons(step: Step, who: int) -> dict[str, Any]:
-    """Return what would change if one person were in each of the clusters: why she is where she is.
+    """Return the effects of placing a person in each of the clusters.
 
-    The entry of a cluster holds the friends she would have there, the change of wishes kept by anybody and of evenness,
+    The entry of a cluster has the friends of the person there, the change in wishes kept by anybody and in evenness,
     and the rules that would be broken there and hold now.
     """
     here, before = scores(step), _broken(step)

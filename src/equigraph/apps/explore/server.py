@@ -1,4 +1,4 @@
-"""Start the server: a free port, a token, a folder for uploads that ends with it."""
+"""Start of the server: port, token, temporary folder for uploads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Running:
-    """A server that listens: the link that opens its page, and how to end it."""
+    """A running server: the link to its page, and a way to stop it."""
 
     link: str
     token: str
@@ -42,10 +42,10 @@ def serve(
     worker: Worker | None = None,
     ready: Callable[[Running], Any] = lambda running: None,
 ) -> None:
-    """Serve a board, or a sheet whose reading the page is to confirm, until the process is stopped.
+    """Serve a board, or a sheet to confirm on the page, until the process is stopped.
 
-    Port 0 is a free one; a host that is not loopback lets others on the network try. A worker may have been started
-    before, while the people were being read; `ready` is called once the server listens.
+    Port 0 means any free one; with a host other than loopback, others on the network can connect. A worker may be given
+    that was started while the people were read. `ready` is called once the server listens.
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
@@ -61,7 +61,7 @@ def serve(
         server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
 
         def stop() -> None:
-            explorer.jobs.publish("end", None)  # a stream that is open would hold the server
+            explorer.jobs.publish("end", None)  # an open stream would block the server
             server.should_exit = True
 
         link = f"http://{shown_host(host)}:{port}/enter?token={token}"
@@ -74,18 +74,18 @@ def serve(
             try:
                 await server.serve(sockets=[listener])
             finally:
-                explorer.jobs.close()  # or the loop would wait for the threads that wait for the work
+                explorer.jobs.close()  # otherwise the loop would wait for threads that wait for the workers
 
         asyncio.run(begin_and_serve())
 
 
 def is_local(host: str) -> bool:
-    """Return whether only this machine reaches a server that listens on a host."""
+    """Return whether a host is reachable from this machine only."""
     return host in (LOOPBACK, "localhost", "::1")
 
 
 def shown_host(host: str) -> str:
-    """Return the host as a link has it; one that listens everywhere is reached by the name of the machine."""
+    """Return the host as written in a link; the name of the machine if the server listens on all interfaces."""
     if host in ("0.0.0.0", "::"):
         return socket.gethostname().lower()
     return f"[{host}]" if ":" in host else host.lower()

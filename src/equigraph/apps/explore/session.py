@@ -1,4 +1,4 @@
-"""The board that is open: its history, what jobs have found for it, and what was kept of it."""
+"""The open board: history, results of jobs, and storing."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ from equigraph.exceptions import OutputError
 from equigraph.rules import Friends, Rule, Sizes
 
 _MOST_STEPS = 1000
-# Revisions of all boards of a server: a page that waits for a newer one never takes that of an earlier board for it.
+# Shared by all boards of a server, so that a page never mistakes a revision of another board for a newer one.
 _REVISIONS = itertools.count()
-# Actions that take labels which a job has found, and the job.
+# Actions that apply labels found by a job, and the job.
 _LABELS_OF = {"point": "curve", "alternative": "alternatives"}
 
 
 class Session:
-    """One open board; its first state may be `restored` from an earlier time, and it may be kept on this machine."""
+    """An open board; its first state may be `restored`, and with `keep` it is stored on this machine."""
 
     def __init__(self, step: Step, *, restored: bool = False, keep: bool = True) -> None:
         self.restored, self.keep = restored, keep
         self.history = [step]
         self.at = 0
-        self.first = 0  # number of the first step that is remembered
+        self.first = 0  # number of the first step in the history
         self.revision = next(_REVISIONS)
-        # By kind of job the question that it was last started for, and the last answer with its question.
+        # By kind of job: the search key of the last request, and the last result with its key.
         self.requested: dict[str, tuple[Any, ...]] = {}
         self._found: dict[str, tuple[tuple[Any, ...], Any]] = {}
-        self.changes: list[dict[str, Any]] = []  # what the last step changed besides what was asked for
+        self.changes: list[dict[str, Any]] = []  # side effects of the last step
         self.stored = True
         self._lock = threading.RLock()
         self._store(persistence.store_people, step.people)
 
     @property
     def step(self) -> Step:
-        """The state that is shown."""
+        """The current state."""
         return self.history[self.at]
 
     @property
     def people(self) -> BoardPeople:
-        """The people who are shown."""
+        """The people of the current state."""
         return self.step.people
 
     def labelled(self) -> Step:
-        """Return the state that is shown, or refuse what has to wait for the first labels."""
+        """Return the current state; raise BoardError if it has no labels yet."""
         if not self.step.has_labels:
             raise BoardError("busy")
         return self.step
 
     def found(self, kind: str) -> Any:
-        """Return what a job has found for these people and so many clusters, None if nothing."""
+        """Return the last result of a job for these people and number of clusters, or None."""
         key, found = self._found.get(kind, ((), None))
         return found if key[:2] == self.step.search_key[:2] else None
 
     def is_current(self, kind: str) -> bool:
-        """Return whether what a job has found answers to the rules of the board as they are."""
+        """Return whether the last result of a job is for the current rules."""
         return kind in self._found and self._found[kind][0] == self.step.search_key
 
     def act(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what the page asks for, and return the new state."""
+        """Apply an action of the page, and return the new state."""
         with self._lock:
             before, what = self.labelled(), str(payload.get("do"))
             if what in ("undo", "redo", "goto"):
@@ -86,7 +86,7 @@ class Session:
             return self.state()
 
     def _add(self, step: Step, changes: Iterable[dict[str, Any]] = ()) -> None:
-        """Add a step after the one that is shown; what was undone is forgotten, and so is a start without labels."""
+        """Add a step after the current one, dropping undone steps and a start without labels."""
         if step.people is not self.people:
             self._store(persistence.store_people, step.people)
         self.at += self.step.has_labels
@@ -107,15 +107,15 @@ class Session:
             write(content)
             self.stored = True
         except (OSError, OutputError):
-            self.stored = False  # the page says so; a full disk does not end the work
+            self.stored = False  # shown on the page; a full disk does not end the work
 
     def take(
         self, kind: str, basis: Step, step: Step, found: Any, changes: Iterable[dict[str, Any]] = ()
     ) -> None:
-        """Take what a job has found for a step.
+        """Take the result of a job for a step.
 
-        Labels are not taken by a board that has gone on since its basis; `changes` are what they change besides what
-        was asked for. Everything else is an answer that is shown as long as the people are the same.
+        Labels are rejected if the board has changed since its basis; `changes` are their side effects. Other results
+        are shown as long as the people are the same.
         """
         with self._lock:
             if kind not in ("first", "repair"):
@@ -133,13 +133,13 @@ class Session:
                 self._add(with_labels(step, found, kind))
 
     def number(self, n_clusters: Any, language: str) -> tuple[Step, list[dict[str, Any]]]:
-        """Return a step with another number of clusters, to be added with its labels, and what it changes besides."""
+        """Return a step with another number of clusters, to be added with its labels, and its side effects."""
         before = self.labelled()
         step, found = with_number(before, n_clusters, language)
         return step, [_change(before, kind, what) for kind, what in found]
 
     def board(self) -> dict[str, Any]:
-        """Return everything the page needs to show the board."""
+        """Return the whole board as JSON for the page."""
         people, wishes = self.people, self.people.wishes
         return {
             "title": people.title,
@@ -157,7 +157,7 @@ class Session:
         }
 
     def state(self) -> dict[str, Any]:
-        """Return what changes while a board is edited."""
+        """Return the part of the board that changes while it is edited."""
         step = self.step
         return {
             "revision": self.revision,
@@ -197,12 +197,12 @@ class Session:
         }
 
     def why(self, who: Any) -> dict[str, Any]:
-        """Return why a person is where she is."""
+        """Return the reasons for the cluster of a person."""
         return reasons(self.labelled(), place(who, self.people.n_people, "person"))
 
 
 def _with_changes(before: Step, after: Step) -> tuple[Step, list[dict[str, Any]]]:
-    """Return a step with the rules that ended because somebody came or left."""
+    """Return a step, with the rules that ended because people were added or removed."""
     if after.people is before.people:
         return after, []
     ended = [rule for rule in before.rules if rule not in after.rules]
@@ -210,7 +210,7 @@ def _with_changes(before: Step, after: Step) -> tuple[Step, list[dict[str, Any]]
 
 
 def _change(step: Step, kind: str, what: Rule | str | None) -> dict[str, Any]:
-    """Return what a step changed besides what was asked for; people by name, because they may have left."""
+    """Return a side effect of a step; people by name, because they may have left."""
     if not isinstance(what, Rule):
         return {"kind": kind, "name": what}
     facts = rule_facts(step, what)

@@ -1,4 +1,4 @@
-"""One state of a board, and what people do to it: pure functions from a step to the next."""
+"""States of a board, and actions as pure functions from one state to the next."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
 
-# What clusters without a name are called, with a number.
+# Default names of clusters, followed by a number.
 GROUPS = {"en": "Group", "de": "Gruppe"}
 MAX_CLUSTERS = 60
 MAX_RULES = 500
-MAX_RULED = 1000  # people up to whom a board begins with rules of its own
+MAX_RULED = 1000  # most people for whom a board starts with default rules
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """People, who of them is in which cluster, and under which rules."""
+    """A state: people, labels, names of clusters and rules."""
 
     people: BoardPeople
     labels: NDArray[np.intp]  # cluster of each person; empty before the first labels are found
     clusters: tuple[str, ...]  # their names
-    rules: tuple[Rule, ...] = ()  # what has to hold
-    locked: frozenset[int] = frozenset()  # people who stay where they are
-    attributes: tuple[str, ...] = ()  # those that are to be spread evenly
-    what: str = "start"  # the action that led here
+    rules: tuple[Rule, ...] = ()  # rules besides locked people
+    locked: frozenset[int] = frozenset()  # people who keep their cluster
+    attributes: tuple[str, ...] = ()  # attributes to spread evenly
+    what: str = "start"  # the last action
 
     @property
     def n_clusters(self) -> int:
@@ -48,22 +48,22 @@ class Step:
 
     @property
     def has_labels(self) -> bool:
-        """Whether everybody is somewhere."""
+        """Whether there are labels."""
         return bool(self.labels.size)
 
     @property
     def weights(self) -> dict[str, float]:
-        """The attributes that are to be spread evenly, all alike."""
+        """The weights of the attributes to spread evenly, all equal."""
         return dict.fromkeys(self.attributes, 1.0)
 
     @property
     def graph(self) -> Graph:
-        """The graph with the first attribute that is to be spread evenly as its groups."""
+        """The graph with the first attribute to spread evenly as groups."""
         return self.people.grouped(self.attributes[0] if self.attributes else None)
 
     @property
     def all_rules(self) -> Rules:
-        """The rules, and that those who are locked stay."""
+        """The rules, and one for each locked person."""
         names = self.people.names
         known = {rule.node for rule in self.rules if isinstance(rule, Fixed)}
         locked = sorted(self.locked) if self.has_labels else []
@@ -72,16 +72,16 @@ class Step:
 
     @property
     def search_key(self) -> tuple[Any, ...]:
-        """What a curve is an answer to: everything but who is where now."""
+        """Key of the results of a search: everything it depends on, without the current labels."""
         at = tuple((who, int(self.labels[who])) for who in sorted(self.locked)) if self.has_labels else ()
         return (self.people.mark, self.n_clusters, self.rules, at, self.attributes)
 
     @property
     def division(self) -> Division:
-        """The division that is shown, as `equigraph classes` makes one."""
+        """The state as a division of `equigraph classes`."""
         rules, roster = self.all_rules, self.people.roster
         least = max((rule.least for rule in rules.items if isinstance(rule, Friends)), default=0)
-        # Without the rules of the sheet that were removed, and with the names that classes have now.
+        # Without removed rules of the sheet, and with the current names of classes.
         roster = replace(
             roster,
             apart=tuple(pair for pair in roster.apart if Apart(tuple(pair)) in self.rules),
@@ -98,10 +98,10 @@ class Step:
 def first_step(
     people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None, language: str = "en"
 ) -> Step:
-    """Return the state a board begins with: nobody is anywhere yet, and clusters are of nearly even size.
+    """Return the first state of a board: no labels yet, and clusters of nearly equal size.
 
-    Clusters without a name are called in a language. The columns that are spread and the rules on friends are
-    those of `divide`; of a graph the first attribute is spread.
+    Default names of clusters are in the given language. The columns to spread and the rules on friends are those of
+    `divide`; for a graph the first attribute is spread.
     """
     k = people.usual_clusters() if n_clusters is None else n_clusters
     check_number(people, k)
@@ -121,11 +121,11 @@ def first_step(
 
 
 def board_of_division(division: Division, title: str) -> Step:
-    """Return the board of a division that `equigraph classes` made or a board saved, as it is."""
+    """Return the board of a division from `equigraph classes` or a saved board, unchanged."""
     people = BoardPeople.of_roster(division.roster, title)
     of_sheet = sheet_rules(division.roster, division.class_names).items
     place = {name: who for who, name in enumerate(people.names)}
-    # Whoever is fixed by more than the sheet, and is there, is locked.
+    # People fixed by a rule beyond the sheet, and in that class, are locked.
     locks = {
         rule: place[str(rule.node)]
         for rule in division.rules.items
@@ -145,7 +145,7 @@ def board_of_division(division: Division, title: str) -> Step:
 
 
 def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
-    """Add a person in the best place; everybody else stays.
+    """Add a person in the best cluster; all others stay.
 
     The payload has the ``name``, perhaps ``values`` of attributes, and ``friends``, the numbers of those the person
     wishes for.
@@ -172,7 +172,7 @@ def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
 
 
 def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
-    """Remove a person who has left, with all rules about them; everybody else stays."""
+    """Remove a person, with all rules about them; all others stay."""
     who, division = _person(step, payload.get("who")), step.division
     if step.people.n_people <= max(2, step.n_clusters):
         raise BoardError("too-few")
@@ -194,7 +194,7 @@ def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
 
 
 def _with_roster(step: Step, roster: Roster, division: Division, what: str) -> Step:
-    """Return a board of other people: those who stay are where they were, and a newcomer has the best place."""
+    """Return a board for a changed roster: people who stay keep their clusters, a newcomer gets the best one."""
     people = step.people.with_roster(roster)
     newer = with_people(division, people.roster)
     locks = {people.names[who] for who in step.locked}
@@ -209,19 +209,19 @@ def _with_roster(step: Step, roster: Roster, division: Division, what: str) -> S
 
 
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
-    """Return the rule that clusters are as equal as can be; those of a graph may differ by one more."""
+    """Return the rule of equal sizes, as far as possible; those of a graph may differ by one more."""
     slack = 0 if people.directed else 1
     least, most = people.n_people // n_clusters - slack, -(-people.n_people // n_clusters) + slack
     return Sizes(((max(1, least), most),))
 
 
 def names_for(known: tuple[str, ...], n_clusters: int, language: str = "en") -> tuple[str, ...]:
-    """Return names of so many clusters: those that are known, and others that go on as they do."""
+    """Return names for a number of clusters: the known ones, and continuations of them."""
     return tuple(names_from(known[:n_clusters], n_clusters, GROUPS[language]))
 
 
 def in_language(step: Step, language: str) -> Step:
-    """Return a step in which the clusters that nobody has named are called in a language.
+    """Return a step whose default names of clusters are in a language.
 
     >>> from equigraph.apps.explore.people import classroom
     >>> in_language(first_step(classroom(), 2), "de").clusters
@@ -232,14 +232,14 @@ def in_language(step: Step, language: str) -> Step:
 
 
 def check_number(people: BoardPeople, n_clusters: Any) -> None:
-    """Raise ParameterError if there cannot be so many clusters."""
+    """Raise ParameterError if the number of clusters is impossible."""
     most = min(MAX_CLUSTERS, people.n_people)
     if type(n_clusters) is not int or not 2 <= n_clusters <= most:
         raise BoardError("number", most=most, number=str(n_clusters)[:40])
 
 
 def place(value: Any, size: int, what: str) -> int:
-    """Return a value that is a whole number below a size, or raise ParameterError."""
+    """Return a value if it is an index below a size, or raise ParameterError."""
     if type(value) is not int or not 0 <= value < size:
         raise ParameterError(f"There is no {what} number {str(value)[:40]!r} on this board.")
     return value
@@ -265,7 +265,7 @@ def _lock(step: Step, payload: Mapping[str, Any]) -> Step:
 
 
 def _add_pair(step: Step, payload: Mapping[str, Any]) -> Step:
-    """Add the rule that two people are together, or apart, as the action says."""
+    """Add the rule of the action: two people together, or apart."""
     pair = [_person(step, one) for one in (payload.get("who"), payload.get("other"))]
     if pair[0] == pair[1]:
         raise ParameterError("A rule about two people needs two different people.")
@@ -290,13 +290,15 @@ def _same(one: Rule, other: Rule) -> bool:
 
 
 def _add_rule(step: Step, payload: Mapping[str, Any]) -> Step:
-    """Add a rule as `Rules` is given it, such as ``{"sizes": [9, 11]}``."""
+    """Add a rule in the format of `Rules`, such as ``{"sizes": [9, 11]}``."""
     given = payload.get("rule")
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
     try:
         rules = Rules.from_dict(given).items
-        compile_rules(rules, step.people.facts, None, step.n_clusters)  # raises if it names what is not there
+        compile_rules(
+            rules, step.people.facts, None, step.n_clusters
+        )  # raises if it names an unknown person or value
     except EquigraphError as error:
         raise BoardError("bad-rule", reason=one_line(error)) from error
     for rule in rules:
@@ -318,7 +320,7 @@ def _rename(step: Step, payload: Mapping[str, Any]) -> Step:
     clusters[number] = name
     try:
         names = check_class_names(clusters, step.n_clusters)
-        # They differ in every language.
+        # Names must differ in every language.
         check_class_names(in_language(replace(step, clusters=names), "en").clusters, step.n_clusters)
     except InputError:
         raise BoardError("group-name", name=name.strip()[:60]) from None
@@ -326,7 +328,7 @@ def _rename(step: Step, payload: Mapping[str, Any]) -> Step:
 
 
 def _attributes(step: Step, payload: Mapping[str, Any]) -> Step:
-    """Set which attributes are to be spread evenly."""
+    """Set the attributes to spread evenly."""
     wanted = payload.get("names")
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
         raise ParameterError("The attributes are given by their names.")
@@ -352,7 +354,7 @@ ACTIONS: dict[str, Callable[[Step, Mapping[str, Any]], Step]] = {
 def act(step: Step, payload: Mapping[str, Any]) -> Step:
     """Return the step after an action.
 
-    The action stands under ``do``, with what it needs beside it.
+    The payload has the action under ``do``, with its arguments.
     """
     action = ACTIONS.get(str(payload.get("do")))
     if action is None:
@@ -366,7 +368,7 @@ def act(step: Step, payload: Mapping[str, Any]) -> Step:
 
 
 def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
-    """Return a step with other labels; those who are locked stay where they are."""
+    """Return a step with other labels; locked people keep their cluster."""
     labels = np.array(labels, dtype=np.intp)
     if step.has_labels:
         locked = sorted(step.locked)
@@ -377,7 +379,7 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
 def with_number(
     step: Step, n_clusters: int, language: str = "en"
 ) -> tuple[Step, list[tuple[str, Rule | str | None]]]:
-    """Return a step with another number of clusters, before labels are found for it, and what else has to change.
+    """Return a step with another number of clusters, without labels yet, and the changes that this requires.
 
     A change is ("sizes", None) or ("rule", the rule) for one that ends, or ("unlocked", a name).
     """
@@ -396,7 +398,7 @@ def with_number(
             changes.append(("rule", rule))
             continue
         elif isinstance(rule, Friends) and rule.of is not None:
-            rule = Friends(rule.least, of=rule.of)  # who has to do with fewer depends on the number
+            rule = Friends(rule.least, of=rule.of)  # exceptions depend on the number of clusters
         rules.append(rule)
     lost = sorted(who for who in step.locked if step.labels[who] >= n_clusters)
     changes += [("unlocked", people.names[who]) for who in lost]

@@ -1,4 +1,4 @@
-"""What takes long, done in a process of its own: first labels, the curve, repairs, alternatives, pictures, files."""
+"""Tasks run in worker processes: first labels, curve, repairs, alternatives, pictures, files."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from equigraph.rules import Friends, Rule, Rules, compile_rules, settle_rules
 
 Notify = Callable[[Progress], None]
 SEED = 0
-_QUICK = 1000  # more people get their first labels by local moves alone
+_QUICK = 1000  # with more people, first labels come from local moves alone
 _ALTERNATIVES, _TRIES, _EFFORT = 3, 4, 0.2
-_SLACK = 0.02  # how much less even an alternative may be
+_SLACK = 0.02  # largest loss of evenness of an alternative
 
 
 def run(task: str, payload: Mapping[str, Any], notify: Notify) -> Any:
     """Run a task by its name."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the page shows sizes and evenness itself
+        warnings.simplefilter("ignore")  # the page shows sizes and evenness
         try:
             return TASKS[task](notify=notify, **payload)
         except ConflictError as error:
@@ -44,16 +44,16 @@ def run(task: str, payload: Mapping[str, Any], notify: Notify) -> Any:
 
 
 def conflict(error: ConflictError, step: Step) -> BoardError:
-    """Return the refusal of rules that contradict each other, in words of people."""
+    """Return a conflict of rules as an error in the words of a board."""
     words = group_words(step)
     rules = [rule_facts(step, rule) for rule in error.rules]
     return BoardError("conflict", says=" ".join(rule.sentence(words) for rule in error.rules), rules=rules)
 
 
 def model_of(step: Step, **options: Any) -> tuple[Any, Graph]:
-    """Return the search that keeps the rules of a step, and its graph.
+    """Return the estimator with the rules of a step, and its graph.
 
-    The graph has the columns that are to be spread evenly, and those that rules alone speak of, which are not.
+    The graph has the columns to spread evenly, and those used by rules only.
     """
     import equigraph as eg
 
@@ -72,10 +72,10 @@ def with_scores(step: Step, labels: NDArray[np.intp]) -> dict[str, Any]:
 
 
 def first_labels(step: Step, notify: Notify) -> dict[str, Any]:
-    """Return the labels a board begins with: of a roster as `divide` makes them, else half way along the curve.
+    """Return the first labels of a board: those of `divide` for a roster, else those half way along the curve.
 
-    With them come the ``rules``, in which people who cannot have as many friends need fewer, and those that were
-    ``given_up`` because they contradict others.
+    The result also has the ``rules``, relaxed for people who cannot have enough friends, and the rules ``given_up``
+    because of conflicts.
     """
     people = step.people
     if people.directed and people.n_people <= _QUICK:
@@ -104,7 +104,7 @@ def first_labels(step: Step, notify: Notify) -> dict[str, Any]:
 
 
 def curve(step: Step, notify: Notify) -> list[dict[str, Any]]:
-    """Return all labels that nothing dominates, from the most cohesive to the most even, with their scores."""
+    """Return the nondominated labels, from most cohesive to most even, with their scores."""
     from equigraph.analysis.tradeoff import tradeoff_curve
 
     model, graph = model_of(step)
@@ -113,7 +113,7 @@ def curve(step: Step, notify: Notify) -> list[dict[str, Any]]:
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
-    """Return labels with the numbers that the clusters have on the board, as far as rules leave the numbers free."""
+    """Return labels aligned with the clusters of the board, as far as rules allow."""
     from equigraph.analysis.tradeoff.alignment import best_numbers
 
     labels, k = np.asarray(labels, dtype=np.intp), step.n_clusters
@@ -127,7 +127,7 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
 
 
 def repair(step: Step, notify: Notify) -> NDArray[np.intp]:
-    """Return labels that keep every rule with as few people moved as a solver finds; those who are locked stay."""
+    """Return labels that keep every rule, with as few people moved as a solver finds; locked people stay."""
     notify(Progress("repair", 0, 1))
     rules, k, people = step.all_rules, step.n_clusters, step.people
     labels = settle_rules(rules, people.facts, n_clusters=k, start=step.labels).labels
@@ -136,14 +136,16 @@ def repair(step: Step, notify: Notify) -> NDArray[np.intp]:
 
 
 def alternatives(step: Step, notify: Notify) -> list[dict[str, Any]]:
-    """Return other labels that are about as even, each the best of another search."""
+    """Return other labels of similar evenness, each the best of another search."""
     found: list[dict[str, Any]] = []
     search = _other_search(step)
     for seed in range(1, _TRIES + 1):
         notify(Progress("alternatives", len(found), _ALTERNATIVES))
         labels = _numbered(search(seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
-        if not any(np.array_equal(labels, other) for other in others):  # numbers are those of the board
+        if not any(
+            np.array_equal(labels, other) for other in others
+        ):  # clusters are numbered as on the board
             found.append(with_scores(step, labels))
         if len(found) == _ALTERNATIVES:
             break
@@ -151,10 +153,10 @@ def alternatives(step: Step, notify: Notify) -> list[dict[str, Any]]:
 
 
 def _other_search(step: Step) -> Callable[[int], NDArray[np.intp]]:
-    """Return a function that finds other labels by a seed."""
+    """Return a function from a seed to other labels."""
     people, rules = step.people, step.all_rules
     if people.directed and people.n_people <= _QUICK:
-        # From elsewhere: a search that starts from the board comes back to it.
+        # From random labels: a search that starts from the board returns to it.
         start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
         search = DivisionSearch(people.roster, rules, step.n_clusters, step.weights)
         return lambda seed: replace(search, seed=seed, effort=_EFFORT).run(start)
@@ -165,9 +167,9 @@ def _other_search(step: Step) -> Callable[[int], NDArray[np.intp]]:
 
 
 def price(step: Step, notify: Notify) -> dict[str, Any]:
-    """Return how many more wishes would be kept without each rule, and without spreading each column.
+    """Return the cost of each rule, and of spreading each column, in wishes.
 
-    Rules of one kind are left out together where there are many: each entry of ``rules`` has their numbers.
+    If there are many rules of a kind they are left out together; each entry of ``rules`` has their indices.
     """
     notify(Progress("price", 0, 0))
     costs = find_costs(step.division.repaired())
@@ -185,7 +187,7 @@ def price(step: Step, notify: Notify) -> dict[str, Any]:
 
 def download(step: Step, kind: str, notify: Notify, language: str = "en") -> bytes:
     """Return a file of the board."""
-    # Not with the prefix of the server's own folder: the next server removes all of those that no process holds.
+    # Without the prefix of the server's folder, since a new server removes unlocked folders with it.
     with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
         path = Path(folder) / f"board.{kind.rpartition('.')[2]}"
         files.WRITERS[kind](in_language(step, language), path, language)

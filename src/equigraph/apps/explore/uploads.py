@@ -1,4 +1,4 @@
-"""Files that a page sends: kept under names of our own, looked at and read by another process, and removed."""
+"""Uploaded files: stored under random keys, read by another process, and removed."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ _NAME = re.compile(r"[^\w .()+-]")
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that is to be read, and how."""
+    """A file to read, with its options."""
 
     path: str
-    name: str  # what to call it
+    name: str  # name to show
     options: Mapping[str, Any] = field(default_factory=dict)  # of `read_roster`
     kind: str = "people"  # or "links", or "board"
-    people: Upload | None = None  # the table of the people whose links these are
-    attribute: str | None = None  # what to spread evenly; of links a column of that table
-    language: str = "en"  # of what is said about it
+    people: Upload | None = None  # the table of the people of the links
+    attribute: str | None = None  # attribute to spread evenly; for links a column of that table
+    language: str = "en"  # of messages about it
 
 
 @dataclass(frozen=True)
 class OfferedSheet:
-    """A sheet that the command was given, to be confirmed on the page."""
+    """A sheet given to the command, to be confirmed on the page."""
 
     upload: Upload
-    seen: dict[str, Any]  # what `inspect` returns
+    seen: dict[str, Any]  # the result of `inspect`
     number: int | None = None  # of groups
 
 
 class Uploads:
-    """The files of one server by keys, in a folder that ends with it; one of the user is read where it is."""
+    """Uploaded files of a server by key, in a temporary folder; a file given to the command is read in place."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, Upload] = {}
 
     async def take(self, name: str, chunks: AsyncIterator[bytes]) -> str:
-        """Take a file, as long as it is not too large, and return its key; the name is shown and never opened."""
+        """Store a file, unless it is too large, and return its key; its name is shown but never used as a path."""
         shown = shown_name(name)
         suffix = Path(shown).suffix.lower()
         if suffix not in SUFFIXES:
@@ -89,7 +89,7 @@ class Uploads:
         return key
 
     def keep(self, upload: Upload) -> str:
-        """Keep a file, and return its key."""
+        """Register a file, and return its key."""
         key = secrets.token_hex(8)
         self._files[key] = upload
         return key
@@ -113,7 +113,7 @@ class Uploads:
 
 
 def shown_name(name: str) -> str:
-    r"""Return what to call a file: its last part, without what could mislead.
+    r"""Return the name to show for a file: its last part, without misleading characters.
 
     >>> shown_name("../../etc/<b>class</b>.csv"), shown_name("C:\\x\\list.xlsx")
     ('b.csv', 'list.xlsx')
@@ -123,10 +123,10 @@ def shown_name(name: str) -> str:
 
 
 def inspect(upload: Upload, notify: Any = None) -> dict[str, Any]:
-    """Return the first rows of a file, and what its columns are taken for.
+    """Return the first rows of a file, and the guessed roles of its columns.
 
-    They are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and ``error`` with
-    a sentence where the columns have to be given.
+    The entries are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and
+    ``error`` with a sentence if the columns have to be given.
     """
     suffix = Path(upload.path).suffix.lower()
     with _named(upload):
@@ -172,7 +172,7 @@ def _first_rows(upload: Upload) -> dict[str, Any]:
 
 
 def _some_cells(sheet: Sheet, column: int, first: int) -> list[str]:
-    """Return the first different cells of a column that are not blank."""
+    """Return the first distinct nonblank cells of a column."""
     texts = (sheet.cell(row, column)[:_LETTERS] for row in range(first, len(sheet.rows)))
     return list(itertools.islice(dict.fromkeys(text for text in texts if text), _CELLS))
 
@@ -190,7 +190,7 @@ def read(upload: Upload, notify: Any = None) -> tuple[BoardPeople, Step | None]:
 
 
 def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str, Any]:
-    """Return what is understood of a file before a board is made of it, or whom its unknown names may mean."""
+    """Return how a file is read before a board is made of it, or suggestions for its unknown names."""
     try:
         found, _ = read(upload)
     except BoardError as refused:
@@ -211,7 +211,7 @@ def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str,
 
 @contextmanager
 def _named(upload: Upload) -> Iterator[None]:
-    """Call files in errors by the names they were sent under."""
+    """Replace paths in errors by the names of the uploads."""
     try:
         yield
     except EquigraphError as error:
@@ -219,7 +219,7 @@ def _named(upload: Upload) -> Iterator[None]:
 
 
 def _unreadable(error: EquigraphError, upload: Upload) -> BoardError:
-    """Return the refusal of a file, which never says where files lie; of a sheet it is in every language."""
+    """Return an error about a file without server paths; about a sheet, in every language."""
 
     def said(text: str) -> str:
         for file in filter(None, (upload, upload.people)):

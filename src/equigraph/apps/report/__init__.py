@@ -1,4 +1,4 @@
-"""One self-contained page (HTML) that explains a clustering or a trade-off curve to people."""
+"""One self-contained page (HTML) that explains a clustering or a trade-off curve."""
 
 from equigraph.apps.report.page import write_report
 

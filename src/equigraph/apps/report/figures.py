@@ -1,4 +1,4 @@
-"""The pictures of the page: displays of `equigraph.plotting`, small enough for a phone, and bars of its own."""
+"""Figures of the page: displays of `equigraph.plotting` at the size of a phone."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from equigraph.plotting.style import (
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _DROPPED = (f"{_SVG}metadata", f"{_SVG}style")  # the page has a rule for the latter
-# Pictures are drawn small, so that their letters are large enough on a phone.
+# Small figures have legible text on a phone.
 _ENLARGED = 1.25
 _HALO = "halo"
 _REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
 
 
 def as_text(texts: Iterable[Any]) -> None:
-    """Have the style sheet draw the halo of texts: those that matplotlib draws one around are written as curves."""
+    """Leave the halo of texts to the style sheet, since matplotlib writes texts with a halo as paths."""
     for text in texts:
         if text.get_path_effects():
             text.set_path_effects([])
@@ -47,11 +47,11 @@ def as_text(texts: Iterable[Any]) -> None:
 def inline_svg(figure: Any, name: str, label: str) -> Markup:
     """Return a figure as an svg element.
 
-    Its ids start with a name, another for every picture of a page; the label is for those who do not see it.
+    Its ids start with the name, which is unique on a page; the label is for screen readers.
     """
     buffer = io.StringIO()
     with look(), warnings.catch_warnings():
-        # The browser has fonts for all letters, whatever matplotlib has.
+        # The browser has fonts for all characters.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, metadata={"Date": None})
     used = {one or other for one, other in _REFERENCES.findall(buffer.getvalue())}
@@ -75,7 +75,7 @@ def inline_svg(figure: Any, name: str, label: str) -> Markup:
         for place in ("text", "tail"):
             if not (getattr(node, place) or "").strip():
                 setattr(node, place, None)
-    # The box says the proportions; the width is that of the page, up to a little more than it was drawn for.
+    # The view box sets the proportions; the width is that of the page, up to slightly above the drawn one.
     width = float(root.attrib["width"].removesuffix("pt")) * 4 / 3 * _ENLARGED
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
@@ -87,7 +87,7 @@ def inline_svg(figure: Any, name: str, label: str) -> Markup:
 
 
 def marker_icon(marker: str, color: str) -> Markup:
-    """Return a marker of the pictures as a small svg element, for legends."""
+    """Return a plot marker as a small svg element, for legends."""
     from matplotlib.markers import MarkerStyle
 
     style = MarkerStyle(marker)
@@ -101,17 +101,17 @@ def marker_icon(marker: str, color: str) -> Markup:
 
 
 MAX_DRAWN_NODES = 1000
-MAX_NUMBERED_NODES = 200  # more are too small for the number of their cluster
-_MAX_VALUES = 8  # clusters of a heat map with numbers that can be read on a phone
+MAX_NUMBERED_NODES = 200  # with more, clusters are too small for their number
+_MAX_VALUES = 8  # most clusters of a heat map with numbers legible on a phone
 
 
 def hex_color(color: tuple[float, ...]) -> str:
-    """Return a colour as the style sheet writes it."""
+    """Return a colour in hexadecimal notation."""
     return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
 
 
 def _picture(figure: Any, name: str, **more: Any) -> dict[str, Any]:
-    """Return a picture as the page shows it: what makes markup of it with a caption, and legends."""
+    """Return a figure for the page: a function that renders it with a caption, and its legends."""
     return {"svg": partial(inline_svg, figure, name), "legends": (), "large": False, **more}
 
 
@@ -127,7 +127,7 @@ def tradeoff_figure(findings: Findings, kind: str) -> dict[str, Any]:
     point, compare = findings.point, None
     if findings.better is not None and point is not None:
         point, compare = findings.better, {"this clustering": _place(point, findings.curve.measure)}
-    # Checked by the display itself.
+    # Checked by the display.
     display = TradeoffDisplay(findings.curve, kind=kind, select=point, compare=compare)  # type: ignore[arg-type]
     display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
     display.ax_.set_title("", loc="left")  # the page has headings and captions
@@ -139,11 +139,11 @@ def _place(point: Any, measure: str) -> tuple[float, float]:
 
 
 def interaction_figure(findings: Findings) -> dict[str, Any] | None:
-    """Return the heat map of the largest clusters, None where the interaction is not known."""
+    """Return the heat map of the largest clusters, None if the interaction is unknown."""
     if findings.interaction is None:
         return None
     k = min(findings.n_clusters, MAX_CLUSTERS)
-    # Numbered by size, so the first ones are the largest; on a curve they are not, and are sorted here.
+    # Clusters of a result are numbered by size; those of a curve are sorted here.
     largest = np.sort(np.argsort(-findings.sizes, kind="stable")[:k])
     part = sparse.csr_array(findings.interaction)[largest][:, largest]
     side = float(np.clip(1.4 + 0.6 * k, 3.2, 6.4))
@@ -155,11 +155,11 @@ def interaction_figure(findings: Findings) -> dict[str, Any] | None:
 
 
 def graph_figure(findings: Findings) -> dict[str, Any]:
-    """Return the drawing of all nodes, with a legend of clusters and groups."""
+    """Return the drawing of the graph, with a legend of clusters and groups."""
     graph = findings.graph
     assert graph is not None
     display = GraphDisplay(graph, findings.labels, sensitive_features=findings.groups)
-    # Narrow enough for a phone: names that shrink with the picture could not be read.
+    # Narrow enough for a phone, where names in a scaled figure would be illegible.
     size = (5.0, 5.6) if graph.n_nodes <= MAX_NAMED_NODES else (7.2, 6.0)
     display.plot(_axes(*size), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
     as_text(display.ax_.texts)

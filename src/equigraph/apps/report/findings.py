@@ -1,4 +1,4 @@
-"""Findings: everything that is computed for a page, before it is written."""
+"""Findings: the data of a page, computed before it is written."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from equigraph.results.formats import Stored
 from equigraph.results.persistence import read_stored
 from equigraph.results.result import ClusteringResult
 
-MAX_ALIGNED = 2000  # clusters; the assignment holds a dense table of them
-# A whole curve is computed up to this size, and this time of the fit; above, the dial at 0 only.
+MAX_ALIGNED = 2000  # most clusters to match; the assignment problem is dense
+# The curve is computed up to this size and fitting time; above, only fairness=0.
 _CHEAP_SIZE, _CHEAP_SECONDS = 50_000, 20.0
 _GRID = tuple(i / 10 for i in range(11))
 _NO_GRAPH = (
@@ -47,36 +47,36 @@ _NO_GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """Other clusters of the same nodes."""
+    """Another clustering of the same nodes, to compare with."""
 
-    labels: NDArray[np.intp]  # cluster of each node, numbered like the clusters they are compared with
-    scores: Mapping[str, Any]  # their scores; empty where they are not known
-    phrase: str  # when or where they are, such as "without fairness"
+    labels: NDArray[np.intp]  # labels, aligned with those they are compared with
+    scores: Mapping[str, Any]  # scores; empty if unknown
+    phrase: str  # phrase that describes it, such as "without fairness"
 
     def moved(self, labels: NDArray) -> NDArray[np.intp]:
-        """Return the nodes whose cluster is another one."""
+        """Return the nodes whose cluster differs."""
         return np.flatnonzero(self.labels != labels)
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """A clustering (on its own, or the chosen point of a curve) with everything that the page says about it."""
+    """A clustering, or the chosen point of a curve, with the data of its page."""
 
-    subject: ClusteringResult | TradeoffCurve  # what the page is about
-    # The clusters, the number that was asked for (empty ones included), and their scores.
+    subject: ClusteringResult | TradeoffCurve  # the subject of the page
+    # Labels, requested number of clusters (empty ones included), and scores.
     labels: NDArray[np.intp]
     n_clusters: int
     scores: Mapping[str, Any]
     groups: Groups | None
-    attribute: str | None  # what the groups are called
-    graph: Graph | None  # the graph, if it is known
-    dial: float | None  # where the fairness dial stands; None for a method without one
+    attribute: str | None  # name of the groups
+    graph: Graph | None  # the graph, if known
+    dial: float | None  # fairness weight; None for a method without one
     interaction: NDArray | sparse.csr_array | None  # how strongly the clusters are linked
-    left_out: list[str] = field(default_factory=list)  # what the page does not show and why, in sentences
-    baseline: Baseline | None = None  # what the clusters are compared with
-    curve: TradeoffCurve | None = None  # the curve, and these labels as a point of it
+    left_out: list[str] = field(default_factory=list)  # sentences on omitted content and the reasons
+    baseline: Baseline | None = None  # the clustering to compare with
+    curve: TradeoffCurve | None = None  # the curve, with these labels as a point
     point: TradeoffPoint | None = None
-    # A point of the curve that is at least as good by both measures, and better by one.
+    # A point of the curve that dominates the clustering.
     better: TradeoffPoint | None = None
 
     @property
@@ -90,7 +90,7 @@ class Findings:
         return isinstance(self.subject, TradeoffCurve)
 
     def compositions(self) -> list[tuple[str | None, Groups, Composition]]:
-        """Return each attribute with its groups, and these in each cluster that has a node; nothing without groups."""
+        """Return each attribute with its groups and their composition in nonempty clusters; empty without groups."""
         attributes = self.subject.attributes
         if attributes is None:
             return []
@@ -104,7 +104,7 @@ class Findings:
         ]
 
     def within(self, labels: NDArray) -> float | None:
-        """Return the share of the links (by weight) that stay inside a cluster; None if that is not known."""
+        """Return the share of the links (by weight) inside clusters; None if unknown."""
         if self.graph is None or not self.graph.n_edges:
             return None
         return share_inside(self.graph.unit_adjacency, labels)
@@ -119,7 +119,7 @@ def of_result(
     groups = result.groups
     if groups is None:
         left_out.append("The nodes have no groups, so nothing is said about fairness.")
-    # Labels that were asked for by a bound have no dial.
+    # Labels found under a bound have no fairness weight.
     dial = None if result.parameters.get("at_least") is not None else result.parameters.get("fairness")
     compared: dict[str, Any] = {}
     if isinstance(baseline, Baseline):
@@ -151,7 +151,7 @@ def of_result(
 def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
     """Return the findings about a curve and one of its points."""
     left_out = [] if graph is not None else [_NO_GRAPH]
-    # A wrong name is refused by select itself.
+    # select checks the name.
     point: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
     if not any(one is point for one in curve.candidates()):
         raise ParameterError(
@@ -189,7 +189,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
 def _given_baseline(
     given: ClusteringResult | ArrayLike, result: ClusteringResult, graph: Graph | None
 ) -> Baseline:
-    """Return other clusters of the same nodes, numbered like those of the result."""
+    """Return the given baseline, with clusters aligned with those of the result."""
     n = result.labels.size
     given_labels: Any = given
     scores: Mapping[str, Any] = {}
@@ -212,7 +212,7 @@ def _given_baseline(
 def aligned(
     labels: NDArray, reference: NDArray, scores: Mapping[str, Any], phrase: str, left_out: list[str]
 ) -> Baseline | None:
-    """Return a baseline whose clusters are numbered like those of the reference; None if there are too many."""
+    """Return a baseline with clusters aligned with those of the reference; None if there are too many."""
     n_clusters = int(max(labels.max(), reference.max())) + 1
     if n_clusters > MAX_ALIGNED:
         left_out.append(
@@ -224,12 +224,12 @@ def aligned(
 
 
 def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]) -> dict[str, Any]:
-    """Fit the method of a result with its dial at 0, and along the whole dial where that is cheap.
+    """Fit the method of a result with fairness=0, and the whole curve if that is cheap.
 
-    Returns fields of the findings: the baseline, the curve with the result as a point of it, and what dominates it.
-    There are none, and a sentence is in `left_out`, where there is nothing to compare with.
+    Returns fields of the findings: the baseline, the curve with the result as a point, and a dominating point. Without
+    a comparison they are empty, and `left_out` has a sentence.
     """
-    # Clusters that were to be at least so fair stand at no value of the dial.
+    # Labels found under a bound on fairness have no fairness weight.
     bound, reason = result.parameters.get("at_least"), ""
     if "fairness" not in result.parameters:
         reason = f"{result.method} has no fairness dial"
@@ -245,11 +245,11 @@ def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str
     dial = float(result.parameters["fairness"])
     scale = model._parameters["fairness"]
     bounded = isinstance(scale, Real) and scale.high == 1
-    # The time of a result that was not timed is NaN, which is not above anything.
+    # The time of an untimed result is NaN, which compares false.
     cheap = graph.n_nodes + graph.n_edges <= _CHEAP_SIZE and not result.seconds > _CHEAP_SECONDS
     values = sorted({*(_GRID if bounded and cheap else (0.0,))} - ({dial} if bound is None else set()))
     with warnings.catch_warnings():
-        # What those fits have to remark is not about the result.
+        # Warnings of these fits are not about the result.
         warnings.simplefilter("ignore", UserWarning)
         others = tradeoff_curve(graph, estimator=model, fairness=values, random_state=result.seed)
     point = single_point(graph, result.labels, others.notion, dial, result.seed)
@@ -259,11 +259,11 @@ def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str
 
 
 def _with_result(others: TradeoffCurve, point: TradeoffPoint, *, has_dial: bool) -> dict[str, Any]:
-    """Put a result on a curve, unless something on the curve dominates it."""
+    """Add a result to a curve, unless a point dominates it."""
     front = nondominated((point, *others.front), others.measure)
     place = index_of(point, front)
     if place is None:
-        # At least as good by both measures, up to rounding.
+        # At least as good in both measures, up to rounding.
         names = ("Q", others.measure)
         better = next(
             one
@@ -272,7 +272,7 @@ def _with_result(others: TradeoffCurve, point: TradeoffPoint, *, has_dial: bool)
         )
         return {"curve": others, "point": point, "better": better}
     if not has_dial:
-        # Asked for by a bound: its dial is the one at which it is passed.
+        # Found under a bound: its weight is the one at which the bound is reached.
         scores = [[one.scores[name] for one in front] for name in ("Q", others.measure)]
         point = replace(point, fairness=float(passing_weights(*scores)[place]))
         front = (*front[:place], point, *front[place + 1 :])
@@ -281,12 +281,12 @@ def _with_result(others: TradeoffCurve, point: TradeoffPoint, *, has_dial: bool)
 
 
 def method_of(estimator: str) -> Method | None:
-    """Return the method whose class has a name, or None where there is none."""
+    """Return the method whose class has a name, or None."""
     return next((method for method in METHODS.values() if method.estimator == estimator), None)
 
 
 def _rebuilt_estimator(result: ClusteringResult) -> Any:
-    """Return the estimator of a result, or None where its record does not tell all of it."""
+    """Return the estimator of a result, or None if its record is incomplete."""
     method = method_of(result.method)
     if method is None:
         return None
@@ -294,10 +294,10 @@ def _rebuilt_estimator(result: ClusteringResult) -> Any:
     parameters = {
         name: tuple(value) if isinstance(value, list) else value for name, value in result.parameters.items()
     }
-    # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
+    # Dask workers of the fit may be gone, and a page needs the graph in memory anyway.
     others = {"random_state": result.seed, "at_least": None, "execution": None}
     parameters |= {name: value for name, value in others.items() if name in parameters}
-    # Objects are recorded by their repr, which is no value of theirs.
+    # Objects are recorded by their repr, from which they cannot be rebuilt.
     constraints = estimator._parameters
     if not all(
         name in constraints and constraints[name].accepts(value) for name, value in parameters.items()
@@ -319,7 +319,7 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
 
 
 def labels_before(stored: Stored, result: ClusteringResult, graph: Any) -> Baseline | None:
-    """Return the labels that `equigraph refine` started from, None where the folder is of another command."""
+    """Return the labels that `equigraph refine` started from, None for other commands."""
     columns = labels_table(stored, result.labels.size)
     if "before" not in columns:
         return None

@@ -1,4 +1,4 @@
-"""The page: values for the template, which has the words and the layout, and one file."""
+"""The page: values for the template, and writing of the file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from equigraph.plotting.clusters import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors, group_colors, text_color
 from equigraph.results.result import ClusteringResult
 
-_MAX_MOVED, _MAX_MOVES = 30, 12  # names of a row, and rows, of the table of moves
-# Members are listed all, unless there are too many for anybody to read.
+_MAX_MOVED, _MAX_MOVES = 30, 12  # most names of a row, and rows, in the table of moves
+# Most members that are listed completely.
 _MANY_NODES, _MAX_OF_MANY = 2000, 20
-_MAX_SIZES = 12  # sizes of clusters that a row of the curve lists
+_MAX_SIZES = 12  # most cluster sizes listed in a row of the curve
 _HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}
 
 
@@ -45,8 +45,8 @@ def write_report(
 ) -> list[str]:
     """Write one self-contained page about a clustering or a curve.
 
-    A clustering is compared with a baseline, as in `ClusteringResult.report`; of a curve one point is explained, or
-    the one that a rule picks. Returns what the page leaves out and why, in sentences.
+    A clustering is compared with a baseline, as in `ClusteringResult.report`; of a curve, one point is explained, given
+    or selected by a rule. Returns sentences on omitted content and the reasons.
     """
     if isinstance(subject, TradeoffCurve):
         found = of_curve(subject, graph, select)
@@ -96,7 +96,7 @@ def make_page(findings: Findings) -> str:
 
 
 def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
-    """Return what a section with pictures shows; without matplotlib None, and the reason is left out once."""
+    """Return the content of a section with figures; None without matplotlib, with one sentence in `left_out`."""
     try:
         return make(findings)
     except MissingDependencyError as error:
@@ -106,7 +106,7 @@ def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
 
 
 def _tiles(findings: Findings, measure: str) -> dict[str, str]:
-    """Return the words for the scores that the page begins with."""
+    """Return the headline scores with their descriptions."""
     tiles = {name: wording.NAMES.get(name, name) for name in ("Q", measure)}
     attributes = findings.subject.attributes or ()
     if len(attributes) > 1:
@@ -116,7 +116,7 @@ def _tiles(findings: Findings, measure: str) -> dict[str, str]:
 
 
 def _dial_ends(findings: Findings) -> bool | None:
-    """Return whether the dial of the method ends at 1; None where the method is not known."""
+    """Return whether the fairness weight of the method ends at 1; None for an unknown method."""
     method = method_of(findings.subject.method)
     if method is None or findings.dial is None:
         return None
@@ -143,7 +143,7 @@ def _composition(what: Composition, attribute: str | None) -> dict[str, Any]:
 
 
 def _members(findings: Findings) -> dict[str, Any]:
-    """Return who is in each cluster."""
+    """Return the members of each cluster."""
     used = np.flatnonzero(findings.sizes)
     colors = dict(zip(used.tolist(), map(hex_color, cluster_colors(used.size)), strict=True))
     order = used[np.argsort(-findings.sizes[used], kind="stable")][:MAX_CLUSTERS]
@@ -155,14 +155,14 @@ def _members(findings: Findings) -> dict[str, Any]:
 
 
 def _people(findings: Findings, nodes: NDArray[np.intp], most: int) -> dict[str, Any]:
-    """Return the names of nodes, and how many more there are."""
+    """Return names of nodes, and the number of further ones."""
     names = findings.subject.node_names
     most = _MAX_OF_MANY if names.size > _MANY_NODES else most
     return {"names": [names[i] for i in nodes[:most].tolist()], "n_more": max(nodes.size - most, 0)}
 
 
 def _tradeoff(findings: Findings) -> dict[str, Any] | None:
-    """Return the pictures of the curve, None where there is none."""
+    """Return the figures of the curve, None without one."""
     if findings.curve is None or findings.point is None:
         return None
     kinds = ("front", "twin") if findings.is_curve else ("front",)
@@ -175,7 +175,7 @@ def _points(findings: Findings) -> dict[str, Any]:
     assert curve is not None
     assert point is not None
     shown = curve.points_with(point)
-    # Of each attribute what the curve is about; all else is in curve.csv.
+    # For each attribute the measure of the curve; other scores are in curve.csv.
     each = list(curve.attribute_measures().values())
     rest = [name for name in curve.points[0].scores if name != curve.measure and "[" not in name]
     names = [curve.measure, *each, *rest]
@@ -190,7 +190,7 @@ def _points(findings: Findings) -> dict[str, Any]:
 
 
 def _moved(findings: Findings) -> dict[str, Any] | None:
-    """Return the nodes that are in another cluster than in the baseline, None without a baseline."""
+    """Return the nodes whose cluster differs from the baseline, None without one."""
     compared = findings.baseline
     if compared is None:
         return None
@@ -207,7 +207,7 @@ def _moved(findings: Findings) -> dict[str, Any] | None:
 
 
 def _drawing(findings: Findings) -> dict[str, Any] | None:
-    """Return the drawing of the graph, or of its clusters where it is too large; None without a graph."""
+    """Return the drawing of the graph, or of its clusters if it is too large; None without a graph."""
     if findings.graph is None:
         return None
     if findings.graph.n_nodes <= figures.MAX_DRAWN_NODES:
@@ -216,7 +216,7 @@ def _drawing(findings: Findings) -> dict[str, Any] | None:
 
 
 def _has_mean_interaction(findings: Findings) -> bool:
-    """Return whether the interaction is the mean link between clusters, and no factor of the method."""
+    """Return whether the interaction is the mean link weight between clusters, not a factor of the method."""
     if findings.graph is None or findings.interaction is None:
         return False
     means = interaction_of(findings.graph, findings.labels, findings.n_clusters)
@@ -225,7 +225,7 @@ def _has_mean_interaction(findings: Findings) -> bool:
 
 
 def _scores(findings: Findings) -> list[list[Any]]:
-    """Return all scores, beside those of the baseline, with what they mean."""
+    """Return all scores with their meaning, beside those of the baseline."""
     compared = findings.baseline
     columns: list[dict[str, Any]] = [{"within": findings.within(findings.labels), **findings.scores}]
     if compared is not None:
@@ -238,7 +238,7 @@ def _scores(findings: Findings) -> list[list[Any]]:
 
 
 def _python_call(findings: Findings) -> str:
-    """Return the call that makes the clusters again, with the parameters that are not the default."""
+    """Return the Python call that reproduces the clusters, with the non-default parameters."""
     subject = findings.subject
     method = method_of(subject.method)
     default = {} if method is None else parameters_of(method.load()())

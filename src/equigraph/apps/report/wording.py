@@ -1,4 +1,4 @@
-"""The sentences of the page, in words that need no statistics."""
+"""Sentences of the page, without statistical terms."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
 from equigraph.metrics.summary import Composition, score_name
 
-# A cluster mirrors the whole if each group is off by less than one member, or by at most this share of what whole
-# nodes allow. Points of a percentage would not do: a cluster that lacks a group of 3 % is off by three only.
+# A cluster mirrors the whole if each group is off by less than one member, or by at most this share of what whole nodes
+# allow. A bound in percentage points would not work: a cluster without a group of 3 % is off by only three.
 TOLERANCE = 0.1
-# Gaps of fewer points than this are not worth a sentence where every cluster mirrors the whole.
+# Smaller gaps, in points, are not mentioned if every cluster mirrors the whole.
 _NARROW = 0.05
 _MOST_NAMED = 3
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -36,14 +36,14 @@ def percent(share: float) -> str:
 
 
 def number(value: Any) -> str:
-    """Return a score with three digits, a count as it is, and a dash for a missing one."""
+    """Return a score with three digits, a count unchanged, or a dash if missing."""
     if value is None or value != value:
         return "\N{EN DASH}"
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 class Gap(NamedTuple):
-    """How far the share of one group in one cluster is from its share in the population."""
+    """Difference between the share of a group in a cluster and in the population."""
 
     cluster: object
     group: object
@@ -72,7 +72,7 @@ def headline(findings: Findings) -> str:
 def mirroring(what: Composition) -> tuple[int, Gap]:
     """Return how many clusters mirror the population, and the widest gap of all.
 
-    Clusters without a member of any group have nothing to mirror and count as if they did.
+    Clusters without a member of any group count as mirroring.
     """
     members = what.counts.sum(axis=1)
     close = (members == 0) | (NORMALIZED.cluster_scores(what.counts) >= 1 - TOLERANCE - 1e-12)
@@ -88,7 +88,7 @@ def mirroring(what: Composition) -> tuple[int, Gap]:
 
 
 def fairness_sentence(findings: Findings) -> str:
-    """Say how far the clusters mirror the population, by every attribute."""
+    """Return sentences on how well the clusters mirror the population, by every attribute."""
     compositions = findings.compositions()
     if not compositions:
         return "The nodes have no groups, so fairness was not asked for."
@@ -97,7 +97,7 @@ def fairness_sentence(findings: Findings) -> str:
 
 
 def mirror_sentence(what: Composition, attribute: str | None) -> str:
-    """Say how far the clusters mirror the population by one attribute."""
+    """Return a sentence on how well the clusters mirror the population by one attribute."""
     by = f" by {attribute}" if attribute else ""
     mirror, widest = mirroring(what)
     n = what.clusters.size
@@ -124,7 +124,7 @@ def mirror_sentence(what: Composition, attribute: str | None) -> str:
 
 
 def remarks(findings: Findings) -> list[str]:
-    """Return what else is to be known about groups and sizes, in sentences: often nothing."""
+    """Return further remarks on groups and sizes; often none."""
     sentences = []
     several = len(findings.subject.attributes or ()) > 1
     for attribute, groups, _ in findings.compositions():
@@ -149,7 +149,7 @@ def remarks(findings: Findings) -> list[str]:
 
 
 def small_groups_sentence(findings: Findings, groups: Groups) -> list[str]:
-    """Say which groups have too few members for all clusters."""
+    """Return a sentence on groups with too few members for all clusters."""
     n_clusters = int((findings.sizes > 0).sum())
     if groups.sizes.min() >= n_clusters:
         return []
