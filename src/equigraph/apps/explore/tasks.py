@@ -156,7 +156,7 @@ def _other_search(step: Step) -> Callable[[int], NDArray[np.intp]]:
     """Return a function from a seed to other labels."""
     people, rules = step.people, step.all_rules
     if people.directed and people.n_people <= _QUICK:
-        # From random labels: a search that starts from the board returns to it.
+        # Not from the labels of the board, to which a search would return.
         start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
         search = DivisionSearch(people.roster, rules, step.n_clusters, step.weights)
         return lambda seed: replace(search, seed=seed, effort=_EFFORT).run(start)

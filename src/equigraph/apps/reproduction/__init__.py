@@ -1,1 +1,1 @@
-"""Experiments of the iFairNMTF paper, run again from the networks to the tables and figures."""
+"""Reproduction of the experiments of the iFairNMTF paper, from networks to tables and figures."""

@@ -1,7 +1,6 @@
-"""Cells of an experiment: pieces of work that are computed apart from each other, each kept as a record.
+"""Cells of an experiment: independent computations, each stored as a record.
 
-They run in parallel processes, the longest first, and each is stored as soon as it is done, so that a run can be
-resumed.
+They run in parallel processes, longest first, and each is stored once it is done, so that a run can be resumed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.results.persistence import read_record, write_record
 
 KIND = "cell"
-# Cells run in parallel, so each of them gets one thread of every library that would take all cores.
+# Cells run in parallel, so libraries get one thread per cell.
 _ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
@@ -45,7 +44,7 @@ _ONE_THREAD = dict.fromkeys(
 
 @dataclass(frozen=True)
 class Settings:
-    """What all experiments of a run share."""
+    """Settings shared by all experiments of a run."""
 
     quick: bool = False  # fewer runs, values and networks: minutes instead of most of an hour
     seed: int = 0  # seed of the first run of every cell; later runs count up from it
@@ -53,19 +52,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of work that needs nothing from the others."""
+    """An independent computation."""
 
-    # Unique over all experiments, and the name of its file: lower-case letters, digits, ``-``, ``_`` and ``.``.
+    # Unique over all experiments, and the file name: lower-case letters, digits, ``-``, ``_`` and ``.``.
     key: str
     function: str  # ``"package.module:function"``; called in a worker process
-    # Keywords of the call, of types that JSON keeps. The function returns a dict of the same kind.
+    # Keywords of the call, of JSON types. The function returns a dict of JSON types.
     arguments: dict[str, Any] = field(default_factory=dict)
-    # Rough estimate, by which the longest are started first.
+    # Rough estimate, to start the longest first.
     seconds: float = field(default=3.0, compare=False)
 
     @property
     def call(self) -> dict[str, Any]:
-        """What is computed, and by which version."""
+        """Function, keywords and version, which identify the result."""
         return {"function": self.function, "arguments": self.arguments, "package": __version__}
 
 
@@ -75,24 +74,24 @@ class Finished(TypedDict):
     function: str
     arguments: dict[str, Any]
     package: str  # version of equigraph
-    result: dict[str, Any]  # what the function returned
-    seconds: float  # elapsed time, and that of the processor
+    result: dict[str, Any]  # result of the function
+    seconds: float  # wall time and processor time
     cpu_seconds: float
     code: str  # fingerprint of the code that computed it
 
 
 @dataclass
 class CellRun:
-    """What cells gave, by key."""
+    """Results of cells by key."""
 
     finished: dict[str, Finished] = field(default_factory=dict)
-    reused: set[str] = field(default_factory=set)  # keys of the cells that were stored before
-    failures: dict[str, str] = field(default_factory=dict)  # why a cell has no result
+    reused: set[str] = field(default_factory=set)  # keys of cells stored before
+    failures: dict[str, str] = field(default_factory=dict)  # errors by key
 
 
 @cache
 def code_fingerprint() -> str:
-    """Return a fingerprint of the code on which a number can depend: the library and the experiments."""
+    """Return a fingerprint of the code that affects results: the library and the experiments."""
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -103,12 +102,12 @@ def code_fingerprint() -> str:
 
 
 def path_of(folder: Path, cell: Cell, suffix: str = ".json") -> Path:
-    """Return where a cell is stored in the folder of a run."""
+    """Return the path of a cell in the folder of a run."""
     return folder / "cells" / f"{cell.key}{suffix}"
 
 
 def read_cell(folder: Path, cell: Cell) -> Finished | None:
-    """Return what is stored, None if there is no file, or one that is damaged or of another call or version."""
+    """Return a stored cell; None if it is missing, damaged, or of another call or version."""
     with suppress(InputError):
         found = read_record(path_of(folder, cell), KIND, Finished)
         if found == {**found, **cell.call}:
@@ -117,7 +116,7 @@ def read_cell(folder: Path, cell: Cell) -> Finished | None:
 
 
 def compute(folder: Path, cell: Cell) -> Finished | str:
-    """Call the function of a cell, store what it gives, and return that; where it fails, return why."""
+    """Call the function of a cell, and store and return its result; return the error if it fails."""
     trace = path_of(folder, cell, ".failed.txt")
     module, _, name = cell.function.partition(":")
     start, cpu = time.perf_counter(), time.process_time()
@@ -145,8 +144,8 @@ def run_cells(
 ) -> CellRun:
     """Compute the cells that are not stored yet.
 
-    Experiments may share cells, which are computed once; equal keys mean equal cells. Each result goes to
-    ``cells/KEY.json``; a cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not stop the others.
+    Cells with equal keys are equal and computed once, also across experiments. Each result goes to ``cells/KEY.json``;
+    a cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not stop the others.
     """
     wanted: dict[str, Cell] = {}
     for cell in cells:
@@ -157,7 +156,7 @@ def run_cells(
     run.reused = set(run.finished)
 
     def attempt(cells: list[Cell], n_workers: int) -> list[Cell]:
-        """Compute cells in parallel; return those that were lost because a process died."""
+        """Compute cells in parallel; return those lost because a process died."""
         lost = []
         workers = min(n_workers, len(cells))
         pool = ProcessPoolExecutor(workers, initializer=_prepare, initargs=(os.getpid(),), env=_ONE_THREAD)
@@ -184,7 +183,7 @@ def run_cells(
     waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
     while waiting:
         waiting = attempt(waiting, n_workers)
-        # A process that dies takes the others with it: cells run alone until the one that ended it is found.
+        # A process that dies ends the pool: cells run one by one until the faulty one is found.
         while waiting and not attempt(waiting[:1], 1):
             waiting = waiting[1:]
         if waiting:
@@ -194,7 +193,7 @@ def run_cells(
 
 
 def _prepare(parent: int) -> None:
-    """Set up a worker: it ignores Ctrl-C, which is for the parent, and ends when the parent does."""
+    """Set up a worker: ignore Ctrl-C, which the parent handles, and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def end_with_parent() -> None:

@@ -1,9 +1,9 @@
-"""The loss over the passes over the graph: multiplicative updates, as in the paper, and coordinate descent.
+"""Convergence: the loss by number of passes over the graph, for multiplicative updates and coordinate descent.
 
-The two solvers minimise different fair objectives, so they are compared on the one that they share: the relative error
-||A - HWH'||^2 / ||A||^2 of NMTF without a penalty, from the same starts (those of the paper's authors). The objective
-of iFairNMTF, over ||A||^2, is drawn by itself. An iteration of either solver is one pass over the graph, and one more
-is made at the start.
+The two solvers minimise different fair objectives, so they are compared on a common one: the relative error ||A -
+HWH'||^2 / ||A||^2 of NMTF without a penalty, from the same starts (those of the paper's authors). The objective of
+iFairNMTF, over ||A||^2, is drawn separately. An iteration of either solver is one pass over the graph; initialisation
+is one more.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TITLE = "The loss, iteration by iteration"
 SHOWN = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5
 WEIGHT = 1.0
-# Each curve: its number of iterations and its name. Coordinate descent stands still long before the end.
+# Each curve: number of iterations and name. Coordinate descent converges long before the end.
 CURVES = {
     "multiplicative": (500, "NMTF, multiplicative updates"),
     "coordinate": (100, "NMTF, coordinate descent"),
     "ifair-nmtf": (500, f"iFairNMTF, multiplicative updates, λ = {WEIGHT:g}"),
 }
 _LISTED = (10, 30, 100, 500)
-Curves = dict[str, dict[str, NDArray[np.float64]]]  # by network and curve: a row for each start
+Curves = dict[str, dict[str, NDArray[np.float64]]]  # by network and curve: one row per start
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -58,7 +58,7 @@ def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
     graph = load_network(network).graph
     squared_norm = float(graph.adjacency.multiply(graph.adjacency).sum())
     settings: dict[str, Any] = {"n_clusters": N_CLUSTERS, "init": "svd", "tol": 0}
-    # Coordinate descent works on the graph over its norm already.
+    # Coordinate descent already works on the normalised graph.
     models = {
         "multiplicative": (NMTF(**settings, solver="mu"), squared_norm),
         "coordinate": (NMTF(**settings, solver="cd"), 1.0),

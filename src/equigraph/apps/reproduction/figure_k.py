@@ -15,11 +15,11 @@ from equigraph.plotting.style import MUTED
 
 TITLE = "Over the number of clusters"
 SHOWN = ("drugnet", "lastfm")
-Lines = dict[tuple[str, str], dict[int, Entry]]  # by network and method: the entry of each number of clusters
+Lines = dict[tuple[str, str], dict[int, Entry]]  # by network and method: entries by number of clusters
 
 
 def cells(settings: Settings) -> list[Cell]:
-    """Return one cell per network, method and number of clusters; those with five are the table's."""
+    """Return one cell per network, method and number of clusters; those with k = 5 are shared with the table."""
     numbers = (2, 5, 8) if settings.quick else range(2, 11)
     return [
         scoring.score_cell(settings, network, method, k)
@@ -30,7 +30,7 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the four charts (png), and write what they show (csv, md)."""
+    """Draw the four charts (png), and write their data (csv, md)."""
     own = cells(settings)
     lines: Lines = {}
     rows = []
@@ -76,7 +76,7 @@ def _draw(lines: Lines, balances: dict[str, float]) -> Any:
 
 
 def _part(network: str, lines: Lines, balance: float) -> dict[str, Any]:
-    """Return what the page shows of a network."""
+    """Return the data of a network for the page."""
     rows = []
     for method in scoring.COMPARED:
         pairs = [one.pair(one.means) for one in lines[network, method].values()]

@@ -1,4 +1,4 @@
-"""Q and B of iFairNMTF over its weight, beside methods without one, on DrugNet and LastFM."""
+"""Q and B of iFairNMTF by weight, with methods without a weight, on DrugNet and LastFM."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def weights_of(settings: Settings, network: str) -> list[float]:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    """Return the flat lines' cells, which are the table's, and ten weights to each further cell."""
+    """Return the cells of the flat lines, shared with the table, and cells of ten weights each."""
     return [
         cell
         for network in SHOWN
@@ -72,7 +72,7 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw one chart per network (png), and write what it shows (csv, md)."""
+    """Draw one chart per network (png), and write its data (csv, md)."""
     parts = []
     files = []
     for network in SHOWN:
@@ -103,7 +103,7 @@ def _rows(sweep: Sweep, flat: Sequence[Entry]) -> list[list[str]]:
 
 
 def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
-    """Draw Q and B scaled, as the rule sees them, and below each with its spread and a flat line per other method."""
+    """Draw Q and B scaled as in the rule, and below each with its spread and a flat line per other method."""
     weights, chosen = column(sweep, "weight"), sweep[scoring.crossing(sweep)]
     with panels(3, 1, (9, 11), sharex=True) as (figure, axes):
         scaled, *rest = axes[:, 0]
@@ -129,7 +129,7 @@ def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
             values = column(sweep, measure)
             spread = np.array([point["spreads"][measure] for point in sweep])
             own = {"color": STYLES["ifair-nmtf"]["color"]}
-            # B is never below 0.
+            # B is nonnegative.
             below = values - spread if measure == "Q" else np.maximum(values - spread, 0)
             ax.fill_between(weights, below, values + spread, alpha=0.15, linewidth=0, **own)
             ax.plot(weights, values, linewidth=2.4, zorder=3, label="iFairNMTF (mean ± sd)", **own)

@@ -1,4 +1,4 @@
-"""Normalised FairSC beside the raw results that the authors of DFNMF published, for k = 3, 5, 8 and 10.
+"""Normalised FairSC against the raw results published by the authors of DFNMF, for k = 3, 5, 8 and 10.
 
 Their values are single runs, each a local optimum of k-means. Ours are the best of ten starts, and 25 single starts.
 """

@@ -1,10 +1,9 @@
-"""Which clusters interact: W of iFairNMTF on a graph of 40 nodes whose clusters are known.
+"""Interaction between clusters: W of iFairNMTF on a graph of 40 nodes with known clusters.
 
-W is only given up to the scale of the columns of H. It is shown for columns in which the nodes of a cluster belong to
-it by 1 on average: an entry is then the number of edges per pair of nodes that the model sees between two clusters.
-
-Multiplicative updates never leave a zero, so the authors' start, whose W is diagonal, can show no interaction at all.
-The figure is of the spectral start; the table has all starts.
+W is determined up to the scale of the columns of H. It is shown for columns in which the nodes of a cluster have
+membership 1 on average: an entry is then the modelled number of edges per pair of nodes between two clusters.
+Multiplicative updates preserve zeros, so the authors' start, whose W is diagonal, cannot show interaction. The figure
+is of the spectral start; the table has all starts.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from equigraph.apps.reproduction.toys import ROMAN, Toy, interaction_toy
 TITLE = "Which clusters interact"
 STARTS = {"spectral": "spectral", "svd": "authors' (svd)", "random": "random"}
 WEIGHT = 1.0
-# Below this many edges per pair of nodes an entry of W is called 0; one edge between two clusters is 0.01.
+# Entries of W below this many edges per pair of nodes count as 0; one edge between two clusters is 0.01.
 ZERO = 1e-6
 _K = len(ROMAN)
 
@@ -61,14 +60,14 @@ def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
 
 
 def per_pair(H: NDArray, W: NDArray, labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return W for columns of H whose own nodes have 1 on average; a cluster without nodes has zeros."""
+    """Return W for columns of H in which own nodes average 1; zeros for an empty cluster."""
     members = labels[:, None] == np.arange(len(W))
     own = (H * members).sum(axis=0) / np.maximum(members.sum(axis=0), 1)
     return W * np.outer(own, own)
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the graph beside W (png), and write W of every run (csv) and what the runs have in common (md)."""
+    """Draw the graph beside W (png), and write W of every run (csv) and a summary (md)."""
     done = {cell.arguments["seed"]: results[cell.key] for cell in cells(settings)}
     pairs = {f"{ROMAN[i]}-{ROMAN[j]}": (i, j) for i in range(_K) for j in range(i, _K)}
     rows = [
@@ -97,7 +96,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def _summary(rows: list[dict[str, Any]], start: str) -> list[str]:
-    """Return how often the clusters were found from a start, and between which values entries of W are then."""
+    """Return how often a start finds the clusters, and the ranges of the entries of W in these runs."""
     own = [row for row in rows if row["start"] == start]
     found = [row for row in own if row["accuracy"] == 1]
     spans = []

@@ -1,4 +1,4 @@
-"""The experiments by name, a whole run of some of them, and the page with all their tables and figures."""
+"""Runs of experiments by name, and the page with all tables and figures."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from equigraph.apps.reproduction.tables import write_text
 from equigraph.exceptions import DatasetError, ParameterError, require
 
 ALL = "all"
-# By name on the command line, and of the folder: modules with TITLE, ``cells(settings)`` and
-# ``finish(settings, results, folder)``.
+# By name on the command line and of the folder: modules with TITLE, ``cells(settings)`` and ``finish(settings, results,
+# folder)``.
 EXPERIMENTS: dict[str, Any] = {
     "table1": table1,
     "table-dfnmf": independent,
@@ -47,7 +47,7 @@ EXPERIMENTS: dict[str, Any] = {
 
 
 def get_experiments(name: str) -> list[str]:
-    """Return the name of one experiment, or those of all of them."""
+    """Return the name of one experiment, or all names."""
     if name == ALL:
         return list(EXPERIMENTS)
     if name not in EXPERIMENTS:
@@ -60,14 +60,14 @@ def get_experiments(name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Report:
-    """What a run gave."""
+    """Report on a run."""
 
     files: dict[str, list[Path]]  # files written, by name of the experiment
-    # Why something is missing: by key of a cell, or by name of an experiment whose cells are not all done.
+    # Errors by key of a cell, or by name of an incomplete experiment.
     failures: dict[str, str]
     outcome: CellRun  # results of the cells
-    seconds: float  # time of this run on the clock
-    page: Path  # the page that shows everything
+    seconds: float  # wall time of this run
+    page: Path  # the page with all results
 
 
 def reproduce(
@@ -79,11 +79,11 @@ def reproduce(
     watch: Callable[[Progress], Any] | None = None,
     page: Path | None = None,
 ) -> Report:
-    """Run experiments, given by name, into a folder; what is already stored there is not computed again.
+    """Run experiments, given by name, into a folder; cells stored there are not computed again.
 
     Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html`` and,
-    in Markdown, to ``page`` if that is given. A network that is not within reach, or a package that is missing, is an
-    error before anything is computed.
+    in Markdown, to ``page`` if that is given. An unavailable network or a missing package raises an error before
+    anything is computed.
     """
     start = time.perf_counter()
     cells = {name: EXPERIMENTS[name].cells(settings) for name in names}
@@ -107,7 +107,7 @@ def reproduce(
 
 
 def _check_needs(cells: dict[str, list[Cell]]) -> None:
-    """Refuse to begin without a package or a network, which is read here and not in several processes at once."""
+    """Raise an error for a missing package or network; networks are read here once, before the workers do."""
     from equigraph.datasets import load
 
     require("matplotlib", extra="plot", purpose="Drawing the figures")
@@ -126,9 +126,9 @@ def _check_needs(cells: dict[str, list[Cell]]) -> None:
 
 
 def heaviest(outcome: CellRun) -> list[tuple[str, float]]:
-    """Return what took most processor time, with its seconds, the largest first.
+    """Return processor seconds by group of cells, largest first.
 
-    Cells whose keys have the same first three parts are taken together; those that were stored before count too.
+    Cells with the same first three parts of their keys form a group; cells stored before count too.
     """
     seconds: defaultdict[str, float] = defaultdict(float)
     for key, finished in outcome.finished.items():
@@ -137,7 +137,7 @@ def heaviest(outcome: CellRun) -> list[tuple[str, float]]:
 
 
 def in_words(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a time in hours, minutes and seconds.
 
     >>> in_words(42.3), in_words(750), in_words(7000)
     ('42 s', '12 min 30 s', '1 h 56 min')
@@ -151,7 +151,7 @@ def in_words(seconds: float) -> str:
 
 
 def _write_page(report: Report, settings: Settings, path: Path) -> None:
-    """Write a page, in HTML or Markdown by its suffix, with this run and what earlier ones left in the folder."""
+    """Write a page, in HTML or Markdown by its suffix, with this run and results of earlier runs in the folder."""
     finished, root = report.outcome.finished, report.page.parent
     shares = heaviest(report.outcome)[:3]
     parts = []

@@ -1,4 +1,4 @@
-"""One method on one network, as often as asked: the networks of the paper, the work of a cell, and what it gave."""
+"""Scores of methods on the networks of the paper: networks, settings, cells and entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REAL = {
 }
 SBM = {"sbm-2k": 2_000, "sbm-5k": 5_000, "sbm-10k": 10_000}  # block models, by their number of nodes
 NETWORKS = {**REAL, **{name: name.upper() for name in SBM}}
-# Numbers of the groups in the authors' files. DMoN takes them as its only feature, and they matter to it.
+# Numbers of the groups in the authors' files, which are the only feature of DMoN and affect it.
 _FILE_NUMBERS = {
     "F": 1, "M": 2, "other": 1, "African American": 2, "Latino": 3, "US": 0, "non-US": 1,
     **{f"country {code}": code for code in (0, 3, 6, 10, 14, 17)},
@@ -47,7 +47,7 @@ class PrintedNetwork(NamedTuple):
 
 @lru_cache(maxsize=2)
 def load_network(name: str, seed: int = 0) -> PrintedNetwork:
-    """Return a network; a block model is drawn anew for every seed, a real network is always the same."""
+    """Return a network; a block model depends on the seed, a real network does not."""
     from equigraph import datasets
 
     if name in SBM:
@@ -93,7 +93,7 @@ _AS_PRINTED: dict[str, dict[str, Any]] = {
 }
 
 Scores = dict[str, float]
-Sweep = Sequence[dict[str, Any]]  # at each weight the means of the scores, and their spreads
+Sweep = Sequence[dict[str, Any]]  # by weight: means of the scores, and their spreads
 
 
 def score_method(
@@ -106,11 +106,11 @@ def score_method(
     weights: Sequence[float] = (),
     n_sweep_runs: int = 0,
 ) -> dict[str, Any]:
-    """Run a method with its settings of the paper, and return the scores of every run.
+    """Run a method with the settings of the paper, and return the scores of every run.
 
-    iFairNMTF and FairNMTF choose one of the weights on the first `n_sweep_runs` seeds; FairPartition has its whole
-    curve from every run. Returns ``runs``, the scores of each; of those two also ``chosen`` and ``sweep``, for each
-    weight the means of the scores and their ``spreads``; of FairPartition ``n_runs`` and ``sweep`` alone.
+    iFairNMTF and FairNMTF choose one of the weights on the first `n_sweep_runs` seeds; FairPartition computes its curve
+    in every run. Returns ``runs``, the scores of each; of those two also ``chosen`` and ``sweep``, for each weight the
+    means of the scores and their ``spreads``; of FairPartition ``n_runs`` and ``sweep`` alone.
     """
     seeds = range(first_seed, first_seed + n_runs)
     if method == LEADING:
@@ -141,7 +141,7 @@ def sweep_weights(
     method: str = "ifair-nmtf",
 ) -> dict[str, Any]:
     """Run a method with several weights, and return means and spreads of the scores at each as ``sweep``."""
-    # Seeds outside: a block model is drawn once for each.
+    # Seeds in the outer loop: a block model is drawn once per seed.
     scores = [
         [fit_scores(network, method, n_clusters, seed, fairness=weight) for weight in weights]
         for seed in range(first_seed, first_seed + n_runs)
@@ -159,7 +159,7 @@ def _sweep(weights: Sequence[float], scores: Sequence[Sequence[Scores]]) -> Swee
 
 
 def crossing(sweep: Sweep) -> int:
-    """Return the place in a sweep where Q and B, scaled to [0, 1] each, first cross: the paper's rule."""
+    """Return the index in a sweep where Q and B, each scaled to [0, 1], first cross: the rule of the paper."""
     return selection.intersection(column(sweep, "Q"), column(sweep, "B"))
 
 
@@ -192,7 +192,7 @@ def fit_scores(network: str, method: str, n_clusters: int, seed: int, **options:
     model = estimator(n_clusters, random_state=seed, **_AS_PRINTED.get(method, {}), **options)
     groups = data.group_numbers if method == "dmon" else None
     with warnings.catch_warnings():
-        # Divergence and empty clusters show in the scores.
+        # Divergence and empty clusters are visible in the scores.
         warnings.simplefilter("ignore", UserWarning)
         model.fit(data.graph, sensitive_features=groups)
     return _scores(data, model.labels_)
@@ -207,7 +207,7 @@ K = 5  # clusters in the table and in the charts over the weight
 # 15 weights in [0, 100] with median 3 for small networks, in [0, 3500] for large ones: the paper's ranges.
 _SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
 _LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
-# About how long a full cell of FairPartition takes on one core, and the others in proportion.
+# Approximate seconds of a full cell of FairPartition on one core; the others in proportion.
 _SECONDS = {"sbm-10k": 300.0, "sbm-5k": 60.0, "sbm-2k": 34.0, "lastfm": 60.0, "nba": 32.0}
 _FACTORS = {LEADING: 1.0, "ifair-nmtf": 0.4}
 
@@ -231,7 +231,7 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         arguments["weights"] = [i / 10 for i in range(11)]
         arguments["n_sweep_runs"] = 1 if settings.quick else 3
     elif method == LEADING:
-        # Where the search is done for a curve, and dense where the curves bend; on block models they are a step.
+        # Weights of the curve, dense where curves bend; on block models the curve is a step.
         arguments["weights"] = [i / 5 for i in range(6)] if sbm else list(SEARCHED_DIAL)
     return Cell(
         key=f"score.{network}.{method}.k{n_clusters}",
@@ -262,26 +262,26 @@ def printed(network: str, method: str) -> dict[str, float]:
 
 
 def quality_of(network: str) -> str:
-    """Return the measure of quality: accuracy where clusters are planted, Q elsewhere."""
+    """Return the measure of quality: accuracy for planted clusters, else Q."""
     return "accuracy" if network in SBM else "Q"
 
 
-# FairPartition: one value of its dial for all real networks. Where clusters are planted they are fair, while Q is
-# higher for the groups themselves, so there all of the dial is asked for.
+# FairPartition: one weight for all real networks. Planted clusters are fair, while the groups themselves have higher Q,
+# so block models use the largest weight.
 DIAL, PLANTED_DIAL = 0.15, 1.0
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A place in the table."""
+    """An entry of the table."""
 
     network: str
     method: str
     means: Mapping[str, float] = field(default_factory=dict)  # over the runs, by measure
     spreads: Mapping[str, float] = field(default_factory=dict)
     n_runs: int = 0
-    chosen: float | None = None  # value of the dial, for a method that has one
-    sweep: Sweep = ()  # means at every value of the dial
+    chosen: float | None = None  # fairness weight, for a method with one
+    sweep: Sweep = ()  # means at every weight
 
     @property
     def titles(self) -> list[str]:
@@ -290,21 +290,21 @@ class Entry:
 
     @property
     def weight(self) -> str:
-        """Value of the dial in tables."""
+        """Fairness weight in tables."""
         return "-" if self.chosen is None else f"{self.chosen:g}"
 
     @property
     def printed(self) -> dict[str, float]:
-        """What the paper prints, by measure."""
+        """Values printed in the paper, by measure."""
         return printed(self.network, self.method)
 
     def pair(self, scores: Mapping[str, float]) -> str:
-        """Return the quality and B of scores, such as of this entry or of what is printed, as tables show them."""
+        """Return quality and B of given scores, formatted for tables."""
         return " / ".join(number(scores[name]) for name in (quality_of(self.network), "B"))
 
 
 def entry_of(network: str, method: str, result: Mapping[str, Any]) -> Entry:
-    """Return the entry of what a cell gave."""
+    """Return the entry for the result of a cell."""
     sweep = result.get("sweep", ())
     if method != LEADING:
         runs = result["runs"]

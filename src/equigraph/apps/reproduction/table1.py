@@ -1,4 +1,4 @@
-"""The table of results: nine networks, seven methods, k = 5, measured and printed, and what follows from it."""
+"""The table of results: nine networks, seven methods, k = 5, measured against printed values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _EXPLANATIONS: dict[tuple[str, str, str], str] = {
 
 
 def differences(entries: Iterable[Entry]) -> list[list[str]]:
-    """Return a row for each measured value that differs from the print by more than .05, with what explains it."""
+    """Return a row for each measured value that differs from the printed one by more than .05, with an explanation."""
     rows = []
     for entry in entries:
         for measure, value in entry.printed.items():
@@ -61,7 +61,7 @@ def differences(entries: Iterable[Entry]) -> list[list[str]]:
 
 
 def explain(entry: Entry, measure: str) -> str:
-    """Return what is known about a difference, or that nothing is."""
+    """Return the known explanation of a difference, or that there is none."""
     family = "sbm" if entry.network in scoring.SBM else entry.network
     keys = [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]
     why = next((_EXPLANATIONS[key] for key in keys if key in _EXPLANATIONS), UNEXPLAINED)
@@ -73,14 +73,14 @@ def explain(entry: Entry, measure: str) -> str:
 
 
 def nearest(entry: Entry) -> dict[str, Any] | None:
-    """Return the point of a sweep whose worse miss of the two printed values is least."""
+    """Return the point of a sweep with the least maximum deviation from the two printed values."""
     if not entry.sweep or not entry.printed:
         return None
     misses = [abs(column(entry.sweep, name) - value) for name, value in entry.printed.items()]
     return entry.sweep[int(np.argmin(np.max(misses, axis=0)))]
 
 
-# What a point must pass on one network: the highest Q and the highest B of any rival.
+# Thresholds on a network: the highest Q and the highest B of any rival.
 Bar = Mapping[str, float]
 
 
@@ -100,7 +100,7 @@ def _by(rule: Callable[..., int], sweep: Sweep) -> int:
     return rule(column(sweep, "Q"), column(sweep, "B"))
 
 
-# Ways to choose a point of a curve, none of which looks at a rival; a value of the dial means the nearest there is.
+# Rules that choose a point of a curve without looking at rivals; a weight means the nearest one available.
 RULES: dict[str, Callable[[Sweep], int]] = {
     **{
         f"dial {value:g}".replace("0.", "."): partial(_at_dial, value)
@@ -114,14 +114,14 @@ RULES: dict[str, Callable[[Sweep], int]] = {
 
 
 def leads(rule: Callable[[Sweep], int], curves: Iterable[tuple[Sweep, Bar]]) -> dict[str, int]:
-    """Count the networks on which the point that a rule chooses passes the bar in Q, in B and in both."""
+    """Count the networks on which the point chosen by a rule passes the thresholds on Q, on B and on both."""
     points = [(sweep[rule(sweep)], bar) for sweep, bar in curves]
     passed = [[point[name] > bar[name] for name in ("Q", "B")] for point, bar in points]
     return {"Q": sum(q for q, _ in passed), "B": sum(b for _, b in passed), "both": sum(map(all, passed))}
 
 
 def dominating(sweep: Sweep, bar: Bar) -> dict[str, Any] | None:
-    """Return the point with the largest product of Q and B among those that reach the bar in both, if any."""
+    """Return the point with the largest product of Q and B among those that reach both thresholds, if any."""
     reached = [point for point in sweep if all(point[name] >= bar[name] for name in ("Q", "B"))]
     return max(reached, key=lambda point: point["Q"] * point["B"], default=None)
 
@@ -135,7 +135,7 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Write the table with all measures (csv), and a page with everything that follows from it (md)."""
+    """Write the table with all measures (csv), and a page with its analysis (md)."""
     entries = scoring.entries_of(cells(settings), results)
     side_by_side: dict[str, list[str]] = {}
     for entry in entries:
@@ -169,7 +169,7 @@ def _measures(entry: Entry) -> list[str]:
 
 
 def _weight_row(entry: Entry) -> list[str]:
-    """Return iFairNMTF at the weight of the paper's rule, and at the weight of the sweep nearest to the print."""
+    """Return iFairNMTF at the weight of the paper's rule, and at the weight nearest to the printed values."""
     point = nearest(entry)
     assert point is not None
     at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
@@ -188,8 +188,8 @@ def _csv_row(entry: Entry) -> dict[str, Any]:
 
 
 def _leading(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
-    # Its curve on each network beside the bar of the rivals as measured, and as measured or printed.
+    """Return on which networks FairPartition leads, by its weight and other rules, and where one point has both."""
+    # Its curve on each network with the thresholds of the rivals: measured, and measured or printed.
     curves: tuple[list[tuple[Sweep, Bar]], ...] = ([], [])
     rows = []
     for own in entries:

@@ -1,4 +1,4 @@
-"""Numbers, tables, figures and files as the experiments write them."""
+"""Formatting and writing of numbers, tables and figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def number(value: float | None) -> str:
 
 
 def with_spread(mean: float | None, spread: float | None) -> str:
-    """Return a mean and its spread."""
+    """Return a mean with its spread."""
     return number(mean) if spread is None else f"{number(mean)} ±{number(spread)}"
 
 
@@ -37,7 +37,7 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write rows as csv, with the names of all rows as columns and nothing where a row has no value."""
+    """Write rows as csv, with the union of their names as columns and missing values blank."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names)
@@ -49,7 +49,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
 def write_files(
     folder: Path, name: str, page: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]], figure: Any
 ) -> list[Path]:
-    """Write what there is of an experiment: a figure (png), a page from the template of that name (md), rows (csv)."""
+    """Write the given outputs of an experiment: figure (png), page from the template of that name (md), rows (csv)."""
     files = []
     if figure is not None:
         files.append(folder / f"{name}.png")
@@ -64,7 +64,7 @@ def write_files(
 
 
 _BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _, _GREY = PALETTE
-# A colour and a marker for each method: either is enough to tell them apart.
+# Colour and marker of each method; either distinguishes them.
 STYLES: dict[str, dict[str, Any]] = {
     method: {"color": color, "marker": marker, "markersize": 6, "linewidth": width}
     for method, color, marker, width in (
@@ -73,7 +73,7 @@ STYLES: dict[str, dict[str, Any]] = {
         ("individual-fair-sc", _PINK, "v", 1.4),
         ("dmon", _SKY, "D", 1.4),
         ("ifair-nmtf", _BLUE, "o", 2.2),
-        ("fair-nmtf", "#8C6D46", "h", 1.4),  # brown: the palette has no further colour that is seen on white
+        ("fair-nmtf", "#8C6D46", "h", 1.4),  # brown: the palette has no further colour visible on white
         ("fair-partition", _RED, "P", 2.2),
         ("sc", _GREY, "X", 1.4),
         ("nmtf", MUTED, "p", 1.4),
@@ -85,7 +85,7 @@ STYLES: dict[str, dict[str, Any]] = {
 def panels(
     n_rows: int, n_columns: int, size: tuple[float, float], *, grid: bool = True, **options: Any
 ) -> Iterator[tuple[Any, Any]]:
-    """Give a figure and its panels, in the look of the package."""
+    """Provide a figure and its panels, in the style of the package."""
     from matplotlib.figure import Figure
 
     with look():

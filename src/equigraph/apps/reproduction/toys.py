@@ -15,22 +15,22 @@ ROMAN = ("I", "II", "III", "IV")
 _SIZE = 10
 # Edges inside each cluster, of 45 pairs: the first is the densest.
 _INSIDE = (44, 40, 36, 40)
-# Neighbours that every node of one cluster has in another. I and II share no edge, IV and II most.
+# Neighbours of every node of one cluster in another. I and II share no edge, IV and II most.
 _ACROSS = {(0, 2): 1, (1, 2): 1, (2, 3): 1, (0, 3): 1, (1, 3): 3}
 _FIRST_GROUP = (3, 4, 3, 4)
 
 # Members of groups A and B in each circle.
 _CIRCLES = ((14, 1), (10, 5), (3, 12))
-# Who has friends in another circle too: circle, group, the other circle, how many. Were they all to go there, every
-# circle would have nine of A and six of B.
+# Nodes with friends in another circle: circle, group, other circle, number. If all of them moved, every circle would
+# have nine of A and six of B.
 _TORN = ((0, 0, 2, 5), (1, 0, 2, 1), (2, 1, 0, 5), (2, 1, 1, 1))
-# Chance of an edge to one's own circle and to the other one, from those who are hardly torn to those who are most.
+# Probabilities of an edge to the own and to the other circle, from the least to the most undecided node.
 _TIES = ((0.42, 0.12), (0.36, 0.18), (0.30, 0.24))
 _LOYAL, _ELSEWHERE = 0.5, 0.02
 
 
 class Toy(NamedTuple):
-    """A graph with groups A and B, and the clusters it was made of."""
+    """A graph with groups A and B, and its planted clusters."""
 
     graph: Graph
     target: NDArray[np.intp]
@@ -40,8 +40,8 @@ def interaction_toy(seed: int) -> Toy:
     """Draw 40 nodes in four clusters of ten; 14 are of group A and 26 of group B, spread over the clusters.
 
     Clusters I and II share no edge, IV has three times as many edges to II as to I. Edges between two clusters are
-    spread evenly over their nodes. That matters: W can hold only what all nodes of a cluster have in common, and uneven
-    edges would become memberships in two clusters instead.
+    spread evenly over their nodes. This matters because W models only what all nodes of a cluster share; uneven edges
+    would become memberships in two clusters.
     """
     rng = np.random.default_rng(seed)
     ends = [_inside(cluster, n_edges, rng) for cluster, n_edges in enumerate(_INSIDE)]
@@ -58,7 +58,7 @@ def _inside(cluster: int, n_edges: int, rng: np.random.Generator) -> NDArray[np.
 
 
 def _across(first: int, second: int, degree: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return edges between two clusters, as many at every node."""
+    """Return edges between two clusters, the same number at every node."""
     one, two = rng.permutation(_SIZE), rng.permutation(_SIZE)
     return np.concatenate(
         [np.stack((one + first * _SIZE, np.roll(two, shift) + second * _SIZE)) for shift in range(degree)],
@@ -67,9 +67,9 @@ def _across(first: int, second: int, degree: int, rng: np.random.Generator) -> N
 
 
 def tradeoff_toy(seed: int) -> Toy:
-    """Draw 45 nodes in three circles of 15 that are skewed by group; 27 are of group A and 18 of group B.
+    """Draw 45 nodes in three circles of 15 with unequal shares of groups; 27 are of group A and 18 of group B.
 
-    Twelve nodes have friends in a second circle as well, some hardly and some nearly as many. If all of them changed,
+    Twelve nodes have friends in a second circle as well, some hardly and some nearly as many. If all of them moved,
     every circle would mirror the population.
     """
     rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def tradeoff_toy(seed: int) -> Toy:
     is_second = np.repeat(np.tile([False, True], len(sizes)), sizes.ravel())
     pull = _pulls(circle, is_second)
     rows, columns = np.triu_indices(circle.size, 1)
-    # Inside a circle the less loyal of two decides, across circles the more interested.
+    # Inside a circle the smaller probability of the two counts, across circles the larger.
     inside = np.minimum(pull[rows, circle[rows]], pull[columns, circle[columns]])
     across = np.maximum(pull[rows, circle[columns]], pull[columns, circle[rows]])
     chance = np.where(circle[rows] == circle[columns], inside, across)
@@ -90,14 +90,14 @@ def tradeoff_toy(seed: int) -> Toy:
 
 
 def _pulls(circle: NDArray[np.intp], is_second: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the chance of an edge from each node to the members of each circle."""
+    """Return the probability of an edge from each node to the members of each circle."""
     pull = np.full((circle.size, len(_CIRCLES)), _ELSEWHERE)
     pull[np.arange(circle.size), circle] = _LOYAL
     taken = np.zeros(circle.size, dtype=bool)
     for own, group, other, n_torn in _TORN:
         torn = np.flatnonzero((circle == own) & (is_second == bool(group)) & ~taken)[:n_torn]
         taken[torn] = True
-        # A single one is among the most torn.
+        # A single node is among the most undecided.
         degrees = np.arange(n_torn) * len(_TIES) // n_torn if n_torn > 1 else np.array([len(_TIES) - 1])
         pull[torn, own], pull[torn, other] = np.array(_TIES)[degrees].T
     return pull

@@ -1,7 +1,7 @@
-"""What the weight of iFairNMTF does to a graph of 45 nodes: fairer clusters, fewer edges inside them.
+"""Effect of the weight of iFairNMTF on a graph of 45 nodes: fairer clusters, fewer edges inside them.
 
-Single runs of iFairNMTF scatter. So the figure shows typical runs: of all graphs and starts, those whose modularity and
-minimum balance are nearest to the means of their weight.
+Single runs of iFairNMTF vary. So the figure shows typical runs: those of all graphs and starts whose modularity and
+minimum balance are nearest to the means at their weight.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def scores_at(runs: Sequence[Run], weight: float) -> Any:
-    """Return the scores of all runs with a weight: a row each, with Q, minimum balance, B and NB."""
+    """Return the scores of all runs with a weight: rows of Q, minimum balance, B and NB."""
     return np.array([[run[name] for name in _SCORES] for run in runs if run["weight"] == weight])
 
 
@@ -98,7 +98,7 @@ def typical_runs(runs: Sequence[Run]) -> list[Run]:
 
 
 def draw_runs(shown: Sequence[Run]) -> Any:
-    """Return a figure with one panel per run; every node is at the same place in all of them."""
+    """Return a figure with one panel per run, with the same layout in all of them."""
     from equigraph.plotting import GraphDisplay
     from equigraph.plotting.graph import draw_legends
     from equigraph.plotting.layout import spring_layout
