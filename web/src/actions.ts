@@ -1,4 +1,4 @@
-// Everything a person can do to the board, with what is said about it.
+// Actions on the board, with their announcements.
 
 import { api } from "./api";
 import { clear, say, warn } from "./announce";
@@ -6,7 +6,7 @@ import { name, select, receive, running, store, ruleWords } from "./store";
 import { t } from "./strings";
 import type { State } from "./types";
 
-// Times of what was done, from the wish to the picture, for the benchmark to read.
+// Times of actions, from request to display, for the benchmark.
 const times: { what: string; ms: number }[] = [];
 (globalThis as Record<string, unknown>).equigraphTimes = times;
 
@@ -55,7 +55,7 @@ export async function pair(kind: "together" | "apart", who: number, other: numbe
   }
 }
 
-// Raises the sentence of a refusal, which the dialog shows.
+// Throws the error sentence, which the dialog shows.
 export async function arrival(person: { name: string; values: Record<string, string>; friends: number[] }): Promise<void> {
   await receive(await store.source.act({ do: "arrival", ...person }));
   const who = store.board.people.length - 1;
@@ -69,7 +69,7 @@ export async function leaver(who: number): Promise<void> {
   if (await act({ do: "leaver", who })) say(t.hasLeft(gone));
 }
 
-// The dial may be turned faster than answers come: only the last wish counts.
+// The dial may move faster than responses arrive: only the last request counts.
 let wanted: number | null = null;
 let asking = false;
 export async function takePoint(number: number): Promise<void> {

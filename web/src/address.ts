@@ -1,4 +1,4 @@
-// What is shown, in the address: so that reload and back work.
+// The view in the address, so that reload and back work.
 
 import { act } from "./actions";
 import { focusCard } from "./board";

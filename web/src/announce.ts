@@ -1,4 +1,4 @@
-// What is said to those who listen, and shown to those who look.
+// Messages for screen readers, also shown on the page.
 
 import { h } from "./dom";
 import { t } from "./strings";
@@ -13,7 +13,7 @@ export function say(text: string): void {
   requestAnimationFrame(() => (polite.textContent = text));
 }
 
-// What was refused is past once something else was done.
+// An error disappears with the next action.
 export const clear = (): void => notices.replaceChildren();
 
 export function warn(text: string): void {

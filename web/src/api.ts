@@ -1,10 +1,10 @@
-// The server: JSON in, JSON out, and events. A refusal is an Error with the sentence that the server said.
+// The JSON API and events of the server. A failed request throws an Error with the sentence of the server.
 
 import { lang, t } from "./strings";
 import type { Board, Drawn, Inspected, Job, Preview, Refusal, Source, StoredBoard, State, Why } from "./types";
 
-// Errors about a sheet and lists come in the language of the page.
-// Where no server answers, or another one, the sentence of the browser ("Failed to fetch") helps nobody.
+// The server writes errors about sheets, and lists, in the language of the page. Without a server, or with another one,
+// the message of the browser ("Failed to fetch") would not help.
 async function reach(path: string, options: RequestInit = {}): Promise<Response> {
   const headers = { "accept-language": lang(), ...options.headers };
   const answer = await fetch(path, { credentials: "same-origin", ...options, headers }).catch(() => null);
@@ -16,7 +16,7 @@ async function reach(path: string, options: RequestInit = {}): Promise<Response>
 
 const ask = async <T>(path: string, options: RequestInit = {}): Promise<T> => (await reach(path, options)).json();
 
-// A refusal in the language of the page; what has no words there is said to be English.
+// An error in the language of the page; untranslated ones are marked as English.
 export const refusalWords = ({ error, code, values }: Refusal): string => t.errors[code ?? ""]?.(values ?? {}) ?? t.english(error);
 
 const send = <T>(path: string, content: unknown, method = "POST") =>

@@ -1,4 +1,4 @@
-// Somebody who comes late: everybody else stays, and the new one gets the best place.
+// The form for a new person, who gets the best place while all others stay.
 
 import { arrival } from "./actions";
 import { focusCard } from "./board";

@@ -1,4 +1,4 @@
-// The bar at the top: what can be done to the whole board.
+// The toolbar: actions on the whole board.
 
 import { redo, start, undo } from "./actions";
 import { api } from "./api";
@@ -20,7 +20,7 @@ export function bar(opened: (board: Board) => void): HTMLElement {
     const ready = state.labels.length > 0;
     const active = document.activeElement as HTMLInputElement | null;
     const focused = active?.dataset?.do;
-    // A number that is being typed is not replaced under the hand.
+    // A number that is being typed is not overwritten.
     if (focused === "number" && active!.value !== String(state.clusters.length)) return;
     const button = (what: string, words: string, run: () => void, options: Record<string, unknown> = {}) =>
       h("button", { type: "button", "data-do": what, onclick: run, ...options }, words);
@@ -63,7 +63,7 @@ export function bar(opened: (board: Board) => void): HTMLElement {
   };
   on(["state", "board", "words", "jobs"], draw);
   addEventListener("keydown", (event) => {
-    // Only a text that is being typed has an undo of its own; the board behind a dialog stays as it is.
+    // Text fields have their own undo; the board behind a dialog does not change.
     const typing = (event.target as HTMLElement).matches?.("input:not([type=range], [type=checkbox], [type=number]), textarea") || document.querySelector("dialog[open]");
     const key = event.key.toLowerCase();
     if (typing || !(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y")) return;

@@ -13,7 +13,7 @@ import { lang, t } from "./strings";
 import { isDark } from "./theme";
 
 const MOST_CARDS = 60;
-// What stands for a blank cell: a card does not tell it.
+// Value of a blank cell, which cards do not show.
 const BLANKS = [BLANK, "(blank)"];
 const place = h("div", { class: "columns", id: "board" });
 const shown = new Map<number, number>();
@@ -126,7 +126,7 @@ function newColumn(cluster: number): ColumnParts {
   return { node, head, list, foot, said: "" };
 }
 
-// Only what has changed is touched: a board may have thousands of cards, and a step changes few of them.
+// Only changed cards are updated: a board may have thousands, and a step changes few.
 function fillColumn(column: ColumnParts, cluster: number, breaking: Set<number>, movers: Set<number>): void {
   const here = filtered(store.members[cluster]);
   const many = shown.get(cluster) ?? MOST_CARDS;
@@ -169,7 +169,7 @@ function fillHead(column: ColumnParts, cluster: number, state: Light): void {
   );
 }
 
-// Bring the children of a list into an order, moving as few as possible.
+// Reorder the children of a list with as few moves as possible.
 function arrange(list: HTMLElement, wanted: HTMLElement[]): void {
   const staying = new Set<Element>(wanted);
   for (const child of [...list.children]) if (!staying.has(child)) child.remove();
@@ -265,7 +265,7 @@ function newCard(who: number, state: string): HTMLElement {
   );
 }
 
-// Mark the card that is selected, and those whom she wishes for or who wish for her.
+// Mark the selected card, and the cards linked to it by a wish.
 function mark(): void {
   const { selected, board } = store;
   const friends = new Set(selected === null ? [] : board.wishes[selected]);

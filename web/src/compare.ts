@@ -1,4 +1,4 @@
-// Alternatives beside each other.
+// Alternatives side by side.
 
 import { act, start } from "./actions";
 import { warn } from "./announce";

@@ -1,4 +1,4 @@
-// The dial and the curve: how evenly against friendships kept, every dot a complete set of groups.
+// The dial and the curve: evenness against friendships kept; every dot is a complete set of groups.
 
 import { start, takePoint } from "./actions";
 import { h, replace, svg } from "./dom";
@@ -26,7 +26,7 @@ export function curvePanel(): HTMLElement {
     if (dragged) slider?.focus();
   };
   on(["state", "board", "words", "jobs"], () => {
-    // A slider that is being dragged is not replaced under the hand.
+    // A slider that is being dragged is not overwritten.
     if (slider && slider.matches(":active") && slider.max === String(store.state.curve.points.length - 1)) {
       refresh(place, slider);
     } else draw();
@@ -94,7 +94,7 @@ function dial(): HTMLElement {
   );
 }
 
-// What the board is now: a point, or beside all of them.
+// The current board: a point of the curve, or beside it.
 function here(): string {
   const { curve, scores } = store.state;
   if (curve.here !== null) return text(curve.here);
@@ -165,7 +165,7 @@ function chart(): SVGElement {
   );
 }
 
-// The points that no other is better than in both: the line goes through these.
+// The nondominated points, which the line connects.
 function best(points: Point[]): Point[] {
   return points.filter((one) => !points.some((other) => other.even >= one.even && other.kept >= one.kept && other.even + other.kept > one.even + one.kept));
 }

@@ -1,9 +1,9 @@
-// What follows from who is where by counting alone. Scores and rules come from Python.
+// Counts derived from the labels. Scores and rules come from Python.
 
 import type { Board } from "./types";
 
 export interface Values {
-  // Colour and sign of the first value: no two values of a board share theirs, as long as there are enough.
+  // Colour and sign of the first value; unique for each value of a board while there are enough.
   first: number;
   names: string[];
   codes: Int32Array;
@@ -34,7 +34,7 @@ export function peopleOf(board: Board): People {
   return { n: board.people.length, values };
 }
 
-// How many of the people whom each one wishes for are in the same cluster.
+// Number of wishes kept of each person.
 export function keptOf(wishes: number[][], labels: number[]): Int32Array {
   return Int32Array.from(wishes, (friends, who) => {
     let kept = 0;
@@ -55,10 +55,10 @@ export function countsOf(values: Values, members: number[]): number[] {
   return counts;
 }
 
-// What stands for a blank cell of people of whom nothing is known: they count for nothing that is to be even.
+// Value of a blank cell; such people do not count for evenness.
 export const BLANK = "–";
 
-// The clusters that have two or more people of a value above or below others of their size.
+// The clusters whose count of a value differs by two or more from others of their size.
 export function uneven(values: Values, members: number[][]): Set<number> {
   const sizes = members.map((people) => people.length);
   if (Math.max(...sizes) - Math.min(...sizes) > 1) return new Set();

@@ -1,4 +1,4 @@
-// Elements in one call. Text is always text: nothing here takes markup.
+// Create elements in one call. Text is never parsed as markup.
 
 type Child = Node | string | number | null | undefined | false;
 type Props = Record<string, unknown>;
@@ -11,7 +11,7 @@ function fill(node: Element, props: Props | null, children: Child[]): void {
     if (key.startsWith("on") && typeof value === "function") {
       node.addEventListener(key.slice(2), value as EventListener);
     } else if (key === "style") {
-      // Through the object model: the policy of the page allows no style in markup.
+      // Set through the DOM: the policy of the page blocks inline styles.
       for (const [name, part] of Object.entries(value as Record<string, string>)) {
         (node as HTMLElement).style.setProperty(name, part);
       }
@@ -52,7 +52,7 @@ export function replace(node: Element, ...children: Child[]): void {
 let count = 0;
 export const newId = (prefix: string): string => `${prefix}-${++count}`;
 
-// A dialog that the keyboard can leave, and that gives the focus back.
+// A dialog that closes by keyboard and restores the focus.
 export function dialog(title: string, close: string, ...children: Child[]): HTMLDialogElement {
   const id = newId("title");
   const node = h(

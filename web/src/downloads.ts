@@ -1,4 +1,4 @@
-// Everything that can be taken away.
+// The downloads.
 
 import { api } from "./api";
 import { say, warn } from "./announce";

@@ -5,7 +5,7 @@ import { h, root } from "./dom";
 import { name, select, store } from "./store";
 
 const FAR = 6; // pixels after which a press is a drag
-const HOLD = 300; // milliseconds after which a finger drags, and does not scroll
+const HOLD = 300; // milliseconds after which a finger drags instead of scrolling
 const EDGE = 48; // pixels from the side where the board scrolls
 
 export function dragFrom(event: PointerEvent, who: number): void {
@@ -40,7 +40,7 @@ export function dragFrom(event: PointerEvent, who: number): void {
 
   function onMove(next: PointerEvent): void {
     const far = Math.hypot(next.clientX - start.x, next.clientY - start.y) > FAR;
-    if (!held && far) return end(); // a finger that moves at once scrolls
+    if (!held && far) return end(); // an immediate move of a finger scrolls
     if (held && far) lift(next.clientX, next.clientY);
     if (ghost) {
       follow(next.clientX, next.clientY);
@@ -53,7 +53,7 @@ export function dragFrom(event: PointerEvent, who: number): void {
     const dragged = ghost !== null;
     end();
     if (!dragged) return;
-    // The click that follows a drag is none.
+    // Ignore the click that follows a drag.
     window.addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
     setTimeout(() => window.dispatchEvent(new Event("click")));
     select(who);

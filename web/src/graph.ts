@@ -1,4 +1,4 @@
-// The graph behind the board: sigma draws, Python has placed everybody.
+// The graph behind the board, drawn by sigma; the layout comes from Python.
 
 import Graph from "graphology";
 import Sigma from "sigma";
@@ -10,7 +10,7 @@ import { t } from "./strings";
 import { isDark } from "./theme";
 import type { Drawn } from "./types";
 
-// The disc is the cluster, the ring around it what the person is.
+// The disc shows the cluster, the ring the attribute.
 const RingProgram = createNodeBorderProgram({
   borders: [
     { size: { value: 0.34 }, color: { attribute: "ring" } },
@@ -47,7 +47,7 @@ export function graphView(): HTMLElement {
     else make(drawn);
   }
 
-  // Without WebGL: the picture that the report uses.
+  // Without WebGL: the picture of the report.
   function still(): void {
     const { state, people } = store;
     const alt = t.graphAlt(people.n, state.clusters.length);

@@ -1,4 +1,4 @@
-// What is being worked on, how far it is, and a way to stop it.
+// Running jobs with progress and a button to cancel.
 
 import { api, refusalWords } from "./api";
 import { say, warn } from "./announce";
@@ -7,7 +7,7 @@ import { on, ruleWords, store, tell } from "./store";
 import { t } from "./strings";
 import type { Job } from "./types";
 
-// These begin by themselves, and are shown where what they find will be.
+// These start automatically, and are shown where their results will be.
 const QUIET = new Set(["curve", "price"]);
 
 export function jobsBar(): HTMLElement {

@@ -1,4 +1,4 @@
-// Where the page begins: with the server that served it, with what is stored in it, or in a notebook.
+// Entry point of the page: with a server, as a saved page, or in a notebook.
 
 import { address } from "./page";
 import { api, follow } from "./api";
@@ -142,7 +142,7 @@ async function live(place: HTMLElement): Promise<void> {
         await receive(state);
       }
     } catch {
-      // Whether the server has ended is shown by the stream of events.
+      // The stream of events shows whether the server has ended.
     } finally {
       asking = false;
     }
@@ -151,7 +151,7 @@ async function live(place: HTMLElement): Promise<void> {
     job: jobChanged,
     state: (revision) => void refresh(revision),
     board: async () => show(api, await api.board()),
-    // What was found before the stream was open, or while it was broken, was not told.
+    // Results found before the stream opened, or while it was broken, were not sent.
     open: () => {
       setLost(false);
       void refresh(store.state.revision + 1);
@@ -184,7 +184,7 @@ const data = document.getElementById("equigraph-data");
 if (place && data) void stored(place, JSON.parse(data.textContent ?? ""));
 else if (place) live(place).catch((error: Error) => replace(place, h("p", { class: "error", role: "alert" }, error.message)));
 
-// In a notebook: what anywidget calls.
+// In a notebook, called by anywidget.
 export default {
   render({ model, el }: { model: { get(name: string): string }; el: HTMLElement }): void {
     void stored(el, JSON.parse(model.get("content")));

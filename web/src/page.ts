@@ -1,3 +1,3 @@
-// The element of the page that is the explorer's, if this is its page.
+// The element of the explorer, if this is its page.
 
 export const address = (): HTMLElement | null => document.getElementById("equigraph-explore");

@@ -1,4 +1,4 @@
-// Colours that colour-blind people can tell apart, and a sign beside every colour.
+// Colours safe for colour-blind people, and a sign for every colour.
 
 const CLUSTERS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A900", "#8a8a8a"];
 const GROUPS = ["#7b3f9d", "#b35806", "#1b7837", "#2166ac", "#b2182b", "#4d4d4d", "#8c510a", "#01665e"];

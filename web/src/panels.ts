@@ -1,4 +1,4 @@
-// The panels beside the board: scores, who is where, the last step.
+// The panels beside the board: scores, composition, last step.
 
 import { act } from "./actions";
 import { countsOf, friendless, type Values } from "./derive";

@@ -1,4 +1,4 @@
-// The rules, whether they hold, what they cost, and a form for more.
+// The rules with status and cost, and a form for new ones.
 
 import { act, start } from "./actions";
 import { say } from "./announce";

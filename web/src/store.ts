@@ -1,4 +1,4 @@
-// What the page knows, and whom it tells when that changes.
+// The state of the page, and its subscribers.
 
 import { keptOf, membersOf, peopleOf, uneven, type People } from "./derive";
 import type { Board, Job, Rule, Source, State } from "./types";
@@ -19,7 +19,7 @@ export interface Store {
   state: State;
   kept: Int32Array;
   members: number[][];
-  uneven: Set<number>; // clusters in which something that is to be even is not, to a person who counts
+  uneven: Set<number>; // clusters in which an attribute is visibly uneven
   helped: Set<number>;
   hurt: Set<number>;
   moved: Moved[];
@@ -63,7 +63,7 @@ export function begin(source: Source, board: Board): void {
   count(board.state);
 }
 
-// Groups that nobody has named are called as the language of the page calls them.
+// Groups without a given name have a default name in the language of the page.
 const inWords = (cluster: string): string => cluster.replace(/^(Group|Gruppe) (?=\d+$)/, `${t.group} `);
 
 function count(given: State): void {
@@ -74,7 +74,7 @@ function count(given: State): void {
   store.kept = state.labels.length ? keptOf(board.wishes, state.labels) : new Int32Array(board.people.length);
 }
 
-// Take a new state, and find whom the step moved, helped and hurt.
+// Apply a new state, and find people moved, helped and hurt by the step.
 export function take(state: State): void {
   const before = store.state;
   const kept = store.kept;
@@ -94,13 +94,13 @@ export function take(state: State): void {
   tell("state");
 }
 
-// Take a state that the server sent; where people came or left, the board as a whole.
+// Apply a state from the server; load the whole board if its people changed.
 export async function receive(state: State): Promise<void> {
   if (state.mark === store.board.mark) take(state);
   else show(store.source, await store.source.board());
 }
 
-// Say everything in the language that was chosen.
+// Show everything in the chosen language.
 export function translate(): void {
   count(store.state);
   tell("words");
@@ -119,7 +119,7 @@ export function select(who: number | null): void {
 }
 
 export const name = (who: number): string => store.board.people[who];
-// A value in the language of the page: blank where others of the column are marked, or a range of numbers.
+// A value in the language of the page, such as that of unmarked people or a range of numbers.
 export const valueName = (value: string): string =>
   value === "(blank)" ? t.unmarked : value.replace(/^(-?[\d.]+) to (-?[\d.]+)$/, "$1–$2");
 export const isLocked = (who: number): boolean => store.state.locked.includes(who);

@@ -1,4 +1,4 @@
-// A board that was stored in a page: every point of the curve with its labels, and nothing that can be changed.
+// A read-only board embedded in a page: every point of the curve with its labels.
 
 import { t } from "./strings";
 import type { Board, Drawn, Scores, Source, State } from "./types";
@@ -6,7 +6,7 @@ import type { Board, Drawn, Scores, Source, State } from "./types";
 export interface Stored {
   board: Omit<Board, "state" | "wishes">;
   state: State;
-  // The labels of the first point, and for every further one who changes: steps to the next such person, new cluster.
+  // Labels of the first point; for further ones the changes: offset to the next changed person, new cluster.
   first: number[];
   changes: number[][];
   scores: Scores[];

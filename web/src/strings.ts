@@ -1,4 +1,4 @@
-// Every word of the page, in every language of the page. Nothing else holds words.
+// All texts of the page, in every language.
 
 import type { Rule, Understood, Values } from "./types";
 
@@ -26,7 +26,7 @@ const en = {
   alternatives: "Alternatives",
   alternativesHelp: "Three other ways to make the groups, about as even as this one.",
   open: "Open…",
-  save: "Take away",
+  save: "Download",
   theme: "Light or dark",
   languageLabel: "Language",
   number: "Number of groups",
@@ -36,11 +36,11 @@ const en = {
   readOnly: "This page was saved: you can look at everything, and change nothing.",
   restored: "This board is as you left it on this machine.",
   notStored: "This board could not be kept on this machine; save it yourself.",
-  fresh: "Begin anew",
+  fresh: "Start over",
   close: "Close",
   cancel: "Cancel",
   lost: "The program behind this page has ended. Start it again in the terminal.",
-  even: "How evenly",
+  even: "Evenness",
   evenHelp: "100 % when every group mirrors everybody, as far as whole people allow.",
   friends: "Friendships kept",
   wishes: "Wishes kept",
@@ -75,7 +75,7 @@ const en = {
     return kept ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${more}` : `costs no ${directed ? "wish" : "friendship"}`;
   },
   costWait: "finding out what it costs…",
-  // A rule in words, by its kind; a kind without words here has those of the server.
+  // Rules in words, by kind; the server describes other kinds.
   ruleWords: {
     together: (_, names) => `${list(names, "and")} together`,
     apart: (_, names) => `${list(names, "and")} apart`,
@@ -156,7 +156,7 @@ const en = {
   whyEven: (x: number) =>
     Math.abs(x) < 0.005 ? "as even" : `${plural(Math.abs(Math.round(100 * x)), "point", "points")} ${x > 0 ? "more" : "less"} even`,
   whyBreaks: (rules: string[]) => `breaks: ${rules.join("; ")}`,
-  whyMends: (rules: string[]) => `mends: ${rules.join("; ")}`,
+  whyMends: (rules: string[]) => `fixes: ${rules.join("; ")}`,
   compareTitle: "Alternatives",
   compareThis: "This board",
   compareTake: "Take this one",
@@ -236,14 +236,14 @@ const en = {
     "file-gone": () => "This file is not here any more: choose it again.",
     "file-kind": ({ name }) => `${name} is of no known kind: choose a table (.xlsx, .ods, .csv), a graph (.graphml, .mtx, …) or a saved board (.json).`,
     "file-size": ({ name, most }) => `${name} has more than ${most} MB.`,
-    inside: ({ kind }) => `Something went wrong inside (${kind}); the board is as it was.`,
+    inside: ({ kind }) => `Internal error (${kind}); the board is unchanged.`,
     memory: () => "There is not enough memory for this.",
     "not-stored": () => "This board is not kept on this machine any more.",
     "rules-full": ({ most }) => `There are ${most} rules already: remove one first.`,
     "too-few": () => "Nobody more can leave: there would be fewer people than groups.",
     "too-long": ({ seconds }) => `This took longer than ${seconds} seconds and was ended.`,
   } as Record<string, (values: Values) => string>,
-  // What the server says in English alone.
+  // Messages of the server that exist only in English.
   english: (sentence: string) => sentence,
   cell: (row: number, column: string) => `row ${row}, column ${column}`,
   group: "Group",
@@ -261,7 +261,7 @@ const en = {
     unused: "not used",
   } as Record<string, string>,
   notes: "How the file was read",
-  saveTitle: "Take away",
+  saveTitle: "Download",
   downloads: {
     "lists.xlsx": "Lists as a workbook (.xlsx)",
     "lists.csv": "Lists as a table (.csv)",
@@ -280,8 +280,8 @@ const en = {
   noLinks: "Nothing is known of who is linked to whom, so there is no picture.",
   graphNoGl: "This browser cannot draw moving pictures (WebGL), so this one stands still.",
   graphAlt: (n: number, k: number) => `${plural(n, "person", "people")} in ${k} groups; colour is the group, the ring what they are.`,
-  zoomIn: "Nearer",
-  zoomOut: "Farther",
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
   zoomAll: "Show all",
   jobs: {
     first: "Making the groups",

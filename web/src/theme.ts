@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, or as was chosen here.
+// Light or dark theme: of the system, or as chosen.
 
 import { root } from "./dom";
 import { tell } from "./store";
@@ -25,7 +25,7 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // A page without storage follows the system.
+    // Without storage, follow the system.
   }
   showTheme();
   tell("words");

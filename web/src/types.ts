@@ -1,4 +1,4 @@
-// What the JSON API answers with; docs/explore.md describes the same.
+// Responses of the JSON API, as described in docs/reference/explore-api.md.
 
 export interface Rule {
   kind: string;
@@ -14,8 +14,8 @@ export interface Rule {
   attribute?: string;
   value?: string;
   within?: number;
-  own?: boolean; // whether friends are those whom people wished for
-  fewer?: [string, number][]; // who has to do with how many
+  own?: boolean; // whether friends are the people wished for
+  fewer?: [string, number][]; // exceptions: name and number
   names?: string[]; // of people who may have left
 }
 
@@ -43,7 +43,7 @@ export interface Costs {
   attributes: Record<string, number>;
 }
 
-// What a step changed besides what was asked for.
+// Side effects of a step.
 export interface Change {
   kind: "conflict" | "rule" | "sizes" | "unlocked";
   rule?: Rule;
@@ -52,7 +52,7 @@ export interface Change {
 
 export interface State {
   revision: number;
-  mark: string; // of the people
+  mark: string; // hash of the people
   step: number;
   can_undo: boolean;
   can_redo: boolean;
@@ -107,11 +107,11 @@ export interface Job {
   step: number;
   total: number;
   error: string;
-  code: string; // of the refusal that ended it, with its values
+  code: string; // of the error that ended it, with its values
   values: Values;
 }
 
-// Values of a refusal, by name: texts, numbers, rules that contradict each other, or a sentence by language.
+// Values of an error, by name: texts, numbers, rules that contradict each other, or a sentence by language.
 export type Values = Record<string, any>;
 
 export interface Refusal {
@@ -130,8 +130,8 @@ export interface Drawn {
 export interface Column {
   letter: string;
   header: string;
-  role: string; // empty where it has to be asked for
-  cells: string[]; // the first that are not blank
+  role: string; // empty if it has to be given
+  cells: string[]; // the first nonblank ones
 }
 
 export interface Understood {
@@ -162,7 +162,7 @@ export interface Inspected extends Partial<Refusal> {
   columns?: Column[];
   n_rows?: number;
   people?: number;
-  // Of a sheet that the command was given.
+  // Of a sheet given to the command.
   number?: number | null;
   attribute?: string | null;
 }
@@ -173,7 +173,7 @@ export interface StoredBoard {
   changed: number;
 }
 
-// Where boards come from and what can be done to them: the server, or a page that was saved.
+// Source of boards and their actions: the server, or a saved page.
 export interface Source {
   live: boolean;
   board(): Promise<Board>;

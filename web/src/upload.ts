@@ -1,4 +1,4 @@
-// Opening people: a file, an example, or a board that is kept on this machine.
+// Opening a file, an example, or a board stored on this machine.
 
 import { api, refusalWords } from "./api";
 import { dialog, h, newId, replace } from "./dom";
@@ -19,7 +19,7 @@ export function openDialog(opened: Opened, first?: FileList): void {
   else flow.choose();
 }
 
-// The page for a sheet that the command was given: what was understood of it, before there is a board.
+// Confirmation of a sheet given to the command, before there is a board.
 export function confirmSheet(page: HTMLElement, sheet: Inspected): Promise<void> {
   document.title = `${sheet.name} · equigraph`;
   return new Promise((resolve) => {
@@ -29,13 +29,13 @@ export function confirmSheet(page: HTMLElement, sheet: Inspected): Promise<void>
   });
 }
 
-// The steps from a file to a board: choose it, say what its columns are, whom its names mean, and confirm.
+// Steps from a file to a board: choose it, set the roles of columns, resolve unknown names, and confirm.
 function opening(content: HTMLElement, opened: Opened): { send(files: FileList | null): Promise<void>; choose(): void; offer(sheet: Inspected): void } {
   const place = h("div");
   const error = h("p", { class: "error", role: "alert" });
   replace(content, place, error);
   let number: number | null = null;
-  let back = choose; // from what was understood to the columns
+  let back = choose; // from the confirmation to the columns
 
   async function open(payload: Record<string, unknown>): Promise<void> {
     error.textContent = "";
@@ -90,7 +90,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
     void listStored(stored);
   }
 
-  // The boards that are kept, or those that were made of a file of this name.
+  // The stored boards, or those made from a file of this name.
   async function listStored(list: HTMLElement, title?: string): Promise<void> {
     const boards = (await api.stored()).filter((board) => title === undefined || board.title === title);
     replace(list);
@@ -135,7 +135,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
       void open({ upload: seen[0].key, kind: "board" });
       return;
     }
-    // Of two files the one with the wider rows is the table of people.
+    // Of two files, the one with more columns is the table of people.
     const [links, people] =
       seen.length > 1 && (seen[0].columns?.length ?? 0) > (seen[1].columns?.length ?? 0) ? [seen[1], seen[0]] : [seen[0], seen[1]];
     replace(place, mapping(seen.length > 1 ? links : seen[0], people));
@@ -206,7 +206,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
     return page;
   }
 
-  // What was understood, to be confirmed before any groups are made; names that nobody has are asked for first.
+  // Confirmation before groups are made; unknown names are resolved first.
   async function confirm(asked: Record<string, unknown>): Promise<void> {
     error.textContent = "";
     try {
@@ -278,7 +278,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
     );
   }
 
-  // A sheet without questions goes straight to what was understood of it.
+  // A sheet without questions goes straight to its confirmation.
   function offer(sheet: Inspected): void {
     number = sheet.number ?? null;
     const columns = mapping(sheet, undefined);
@@ -295,12 +295,12 @@ function field(words: string, input: HTMLElement): HTMLElement {
   return h("p", { class: "field" }, h("label", { for: input.id }, words), input);
 }
 
-// What was said of the columns, as read_roster takes it: by their letters.
+// The roles of the columns by letter, as read_roster takes them.
 function given(columns: Column[], roles: Map<string, HTMLSelectElement>): Record<string, string> {
   return Object.fromEntries(columns.map((column) => [column.letter, roles.get(column.letter)?.value || "unused"]));
 }
 
-// One line for each column: its header, its first cells and what it is; those that have to be asked about come first.
+// One line per column: header, first cells and role; columns with an open role come first.
 function columnList(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElement {
   const columns = seen.columns ?? [];
   const lines = columns.map((column) => {

@@ -1,4 +1,4 @@
-// Why somebody is where she is: what would change in every other cluster.
+// Reasons for the cluster of a person: effects of every other cluster.
 
 import { api } from "./api";
 import { warn } from "./announce";

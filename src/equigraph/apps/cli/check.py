@@ -166,7 +166,7 @@ def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
 
     if settings["repair"]:
         raise click.UsageError(
-            "--repair is for class lists; `equigraph refine` mends labels, with --max-moves and --rules."
+            "--repair is for class lists; `equigraph refine` repairs labels, with --max-moves and --rules."
         )
     stored = read_stored(folder, [RESULT])
     if RESULT not in stored:

@@ -29,7 +29,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 )
 @option("--host", "The address to listen on.", default="127.0.0.1")
 @option("--browser/--no-browser", "Whether to open the page.  [default: yes]", default=True)
-@option("--fresh", "Begin anew, and not where this board was left.")
+@option("--fresh", "Start over, and ignore the stored board.")
 @option("--print", "Print the groups of a saved board, and exit.", "print_")
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
@@ -110,7 +110,7 @@ def _say_where(opened: Any, host: str) -> None:
             "link; names travel unencrypted."
         )
     if getattr(opened, "restored", False):
-        note("This board is as it was left; --fresh begins anew.")
+        note("This board is as it was left; --fresh starts over.")
 
 
 def _announce(running: Any) -> None:

@@ -26,7 +26,7 @@ HAND = "hand"
 # The first search on a machine compiles, which takes minutes on a slow one.
 SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0, "preview": 60.0}
 USUAL_SECONDS = 300.0
-_BEAT = 15.0  # seconds between keep-alives of an idle stream
+_BEAT = 15.0  # seconds between keep-alive messages of an idle stream
 _MEMORY = 6 << 30
 _START = 180.0  # seconds that a process may take to load, on a slow machine
 _GRACE = 3.0  # seconds that a task may take to stop
