@@ -39,7 +39,7 @@ def test_the_way_of_a_teacher_is_one_command(made):
     out, result = made
     assert result.exit_code == 0, result.stderr
     assert "Windows-1252" in result.stdout  # what was guessed is said
-    assert "Taken as a near name" in result.stdout
+    assert "Matched as a similar name" in result.stdout
     assert "wishes are kept" in result.stdout
     assert not {"Q", "NB", "dial", "node", "nodes", "cluster", "clusters"} & set(result.stdout.split())
     written = {file.name for file in out.iterdir()}

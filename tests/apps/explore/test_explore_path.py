@@ -122,7 +122,7 @@ def _read_notes(page):
     """Read how the file was read, in German and in English."""
     for language, words in (
         ("de", "weggelassen: „Xaver“ (Zeile 5, Spalte E)"),
-        ("en", "Left out, as was said"),
+        ("en", "Left out, as given"),
     ):
         page.select_option("[data-do=language]", language)
         notes = page.locator(".welcome details li").all_text_contents()

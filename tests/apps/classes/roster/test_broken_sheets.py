@@ -44,7 +44,7 @@ BROKEN = {
     "two of one name": (changed((4, 0, "Ben Groß")), r"rows 3 and 5 both have 'Ben Groß'"),
     "two but for capitals": (changed((4, 0, "BEN  groß ")), r"rows 3 and 5 both have 'BEN groß'"),
     "name is blank": (changed((2, 0, "")), r"row 3, column A: the name is blank, but column B has 'm'"),
-    "name of signs": (changed((2, 0, "???")), r"row 3, column A: '\?\?\?' is no name"),
+    "name of signs": (changed((2, 0, "???")), r"row 3, column A: '\?\?\?' is not a name"),
     "name too long": (changed((2, 0, "x" * 201)), r"row 3, column A: the name has 201 letters; .* at most"),
     "misspelt friend": (changed((1, 2, "Ben Grsoß")), r"'Ben Grsoß' \(row 2, column C\), perhaps 'Ben"),
     "friend of a class": (changed((1, 2, "Ben Groß (5b)")), r"'Ben Groß \(5b\)' .* perhaps 'Ben Groß'"),
@@ -104,7 +104,7 @@ OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 FILES = {
     "empty": ("a.csv", b"", {}, r"is empty: expected one row per person"),
     "blank": ("a.csv", b" \r\n\t\r\n", {}, r"is empty: expected one row per person"),
-    "mac": ("a.csv", text(WESTERN, encoding="mac_roman"), {}, r"line 2, is not UTF-8, .* such as .*: say"),
+    "mac": ("a.csv", text(WESTERN, encoding="mac_roman"), {}, r"line 2, is not UTF-8, .* such as .*: give"),
     "dos": ("a.csv", text(WESTERN, encoding="cp850"), {}, r"line 2, is not UTF-8.*encoding='cp850'"),
     "read twice": (
         "a.csv",
@@ -118,7 +118,7 @@ FILES = {
     "UTF-16 without mark": ("a.csv", text(encoding="utf-16-le"), {}, r"neither text nor a spreadsheet"),
     "binary": ("a.xlsx", bytes(range(256)) * 40, {}, r"neither text nor a spreadsheet"),
     "web page": ("a.xls", b"<html><table><tr><td>Name</td></tr></table>", {}, r"is a web page or XML"),
-    "quote not closed": ("a.csv", b'Name;Friend\nAda;"Ben\nBen;\n', {}, r"row 2, cannot be parted into"),
+    "quote not closed": ("a.csv", b'Name;Friend\nAda;"Ben\nBen;\n', {}, r"row 2, cannot be split into"),
     "separator inside": ("a.csv", b"Name,Friends\nAda,Ben,Cem\nBen,\nCem,\n", {}, r"needs quotation marks"),
     "damaged archive": ("a.xlsx", b"PK\x03\x04" + b"\0" * 500, {}, r"is damaged and cannot be opened"),
     "damaged old file": ("a.xls", OLD + b"\1" * 900, {}, r"is damaged and cannot be opened"),
@@ -146,7 +146,7 @@ def test_broken_files(tmp_path, case):
     [
         (["Index/Document.iwa"], "is a Numbers document: save it as .xlsx"),
         (["xl/workbook.bin"], r"is a binary workbook \(.xlsb\)"),
-        (["word/document.xml"], "is no sheet we know"),
+        (["word/document.xml"], "is not in a known spreadsheet format"),
         (["xl/workbook.xml"], "is damaged and cannot be opened"),
         (["content.xml", "META-INF/manifest.xml"], "is protected by a password"),
     ],
@@ -177,7 +177,7 @@ def openpyxl_sheet(change, path):
 @pytest.mark.parametrize(
     ("merged", "pattern"),
     [
-        ("A2:A3", r"row 2, column A: cells A2:A3 are merged: part them"),
+        ("A2:A3", r"row 2, column A: cells A2:A3 are merged: split them"),
         ("C3:D3", r"row 3, column C: cells C3:D3 are merged"),
         ("A1:A2", r"row 1, column A: cells A1:A2 are merged"),
         ("B4:C5", r"row 4, column B: cells B4:C5 are merged"),
@@ -206,7 +206,7 @@ def test_merged_cells_of_the_open_format(tmp_path):
             archive.writestr(part, content)
     with pytest.raises(InputError) as caught:
         eg.read_roster(path)
-    check_sentence(caught.value, r"row 4, column B: cells B4:B5 are merged: part them", "a.ods")
+    check_sentence(caught.value, r"row 4, column B: cells B4:B5 are merged: split them", "a.ods")
 
 
 @pytest.mark.parametrize("cell", ["A3", "B3", "C2", "G5"])

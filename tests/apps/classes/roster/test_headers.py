@@ -61,8 +61,7 @@ def test_a_header_about_people_over_other_cells(tmp_path):
     for text in ("not with Ben Groß, please", "better apart from ben groß", "and not beside Ben"):
         noted = eg.read_roster(sheet(tmp_path, "Notes", [text, "", "the bus, then a bend", "", "", ""]))
         assert any(
-            "'Notes' is not used, and speaks of other people in 1 row (2)" in str(note)
-            for note in noted.notes
+            "'Notes' is not used, but mentions other people in 1 row (2)" in str(note) for note in noted.notes
         )
 
 

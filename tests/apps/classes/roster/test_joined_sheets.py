@@ -148,13 +148,13 @@ def test_what_a_joined_sheet_says_besides_is_told(tmp_path):
     roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", PUPILS, sheet="P", more={"Wishes": wishes}))
     told = " ".join(map(str, roster.notes))
     assert "and 'Comment' as not used." in told
-    assert "'Comment' is not used, and speaks of other people in 1 row (2)" in told
+    assert "'Comment' is not used, but mentions other people in 1 row (2)" in told
 
 
 def test_a_list_of_pairs_may_be_a_file(tmp_path):
     people, pairs = write_csv(tmp_path / "p.csv", PUPILS), write_csv(tmp_path / "w.csv", PAIRS)
     assert eg.read_roster(people, wishes_sheet=str(pairs)).friends == WISHED
-    with pytest.raises(RosterError, match="is no file"):
+    with pytest.raises(RosterError, match="is not a file"):
         eg.read_roster(people, wishes_sheet="Wishes")
 
 

@@ -132,7 +132,7 @@ SMALL_SHEETS = {
     "dashes are blanks": (
         [["Name", "Friends"], ["Ada", "-"], ["Ben", "Ada, -"], ["Cem", "\u2013"]],
         {"Ada": (), "Ben": ("Ada",), "Cem": ()},
-        ["Cells with a dash only are taken for blank: 2."],
+        ["Cells with a dash only are read as blank: 2."],
     ),
     "words for nobody are blanks": (
         [
@@ -142,7 +142,7 @@ SMALL_SHEETS = {
             ["Nil", "Niemand", "Ben"],
         ],
         {"Ada": (), "Ben": ("Ada",), "Nil": ()},
-        ["Cells that name nobody are taken for blank: 'none' (1), 'n/a' (1), 'k.A.' (1), 'Niemand' (1)."],
+        ["Cells that name nobody are read as blank: 'none' (1), 'n/a' (1), 'k.A.' (1), 'Niemand' (1)."],
     ),
     "commas between last and first names": (
         [
@@ -179,8 +179,8 @@ SMALL_SHEETS = {
         ],
         {"Ada": ("Ben",), "Ben": ()},
         [
-            "The header is in row 3; what stands above it is not read.",
-            "Rows passed over, as nothing that is read is in them: 1.",
+            "The header is in row 3; rows above it are not read.",
+            "Skipped rows without cells that are read: 1.",
         ],
     ),
 }
@@ -191,9 +191,9 @@ def test_rows_that_are_no_people(tmp_path, name):
     rows = [["Name", "Gender"], *([f"P{i}", "fm"[i % 2]] for i in range(19)), ["Group 4b"], ["P4 .", "f"]]
     path = write_csv(tmp_path / "a.csv", rows)
     told = list(map(str, eg.read_roster(path).notes))
-    assert "Rows with a name only, which may be no people: 'Group 4b' (row 21)." in told
-    assert "Perhaps one person, and read as 2: 'P4' (row 6), 'P4 .' (row 22)." in told
-    with pytest.raises(RosterError, match=rf"row 23, column A: '{name}' is no person"):
+    assert "Rows with a name only, which may not be people: 'Group 4b' (row 21)." in told
+    assert "Perhaps one person, read as 2: 'P4' (row 6), 'P4 .' (row 22)." in told
+    with pytest.raises(RosterError, match=rf"row 23, column A: '{name}' is not a person"):
         eg.read_roster(write_csv(path, [*rows, [name, "12"]]))
 
 
@@ -245,7 +245,7 @@ def test_values_that_say_nothing_are_blanks(tmp_path):
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
     assert roster.attributes == {"Programme": ("CS", None, "CS", None)}
     assert roster.fixed == {"Ben": "5a"}
-    note = "Values of 'Programme' that say nothing, such as a dash or n/a, are taken for blank: 2."
+    note = "Values of 'Programme' without information, such as a dash or n/a, are read as blank: 2."
     assert note in map(str, roster.notes)
 
 
@@ -261,7 +261,7 @@ def test_a_header_merged_over_columns_holds_for_all(tmp_path):
             page.write_row(i, 0, row)
     roster = eg.read_roster(path)
     assert roster.friends == (("Ada", "Ben"), ("Ada", "Cem"), ("Ben", "Ada"))
-    assert "The header 'Freunde' is merged over columns B to D and holds for all." in map(str, roster.notes)
+    assert "The header 'Freunde' is merged over columns B to D and applies to all." in map(str, roster.notes)
 
 
 def test_numbers_dates_and_formulas_are_read_as_they_are_shown(tmp_path):
@@ -306,7 +306,7 @@ def test_which_sheet_of_a_workbook(tmp_path):
     with pytest.raises(RosterError, match="3,000 letters"):
         eg.read_roster(long)
     told = list(map(str, eg.read_roster(long, sheet=1).notes))
-    assert any("Not read, as it cannot be: sheet 'Apart'" in sentence for sentence in told)
+    assert any("Not readable: sheet 'Apart'" in sentence for sentence in told)
     for sheet in (0, 3, True, "3"):
         with pytest.raises(ParameterError, match=r"is not in c.xlsx: it has '2', '1'"):
             eg.read_roster(numbers, sheet=sheet)
@@ -350,7 +350,7 @@ def test_near_names_are_proposed_and_taken_only_if_told(tmp_path):
     assert roster.friends_of("Ben Groß") == ("Änne Müller", "Lena Vogt")
     taken = [str(note) for note in roster.notes if note.kind == "name_near"]
     assert len(taken) == 4
-    assert taken[2] == "Taken as a near name: 'Lena Vogtt' (row 3, column C) for 'Lena Vogt'."
+    assert taken[2] == "Matched as a similar name: 'Lena Vogtt' (row 3, column C) is 'Lena Vogt'."
 
 
 @pytest.mark.parametrize(
