@@ -45,11 +45,14 @@ def school_sheet() -> Sheet:
 
 
 def made_up(family: str, seed: int) -> Sheet:
-    """Return a sheet of a family: 60 to 180 people for 3 to 9 classes."""
-    rng = np.random.default_rng([sorted(FAMILIES).index(family), seed])
+    """Return a sheet of a family: 60 to 180 people for 3 to 9 classes, teams of 5 or a cohort in teams of 15."""
+    rng = np.random.default_rng([list(FAMILIES).index(family), seed])
     n = int(rng.integers(60, 181))
     k = int(np.clip(round(n / rng.uniform(18, 28)), 3, 9))
+    n, k = {"teams": (60, 12), "cohort": (180, 12)}.get(family, (n, k))
     gender, village = rng.integers(2, size=n), rng.choice(5, size=n, p=(0.35, 0.25, 0.2, 0.12, 0.08))
+    if family == "cliques":
+        gender = (rng.random(n) < 0.3).astype(int)
     wishes = FAMILIES[family](rng, gender, village)
     attributes = {"gender": np.array(["f", "m"])[gender], "needs": _marked(rng, n, 3 * k)}
     if family in ("attributes", "clusters"):
@@ -58,8 +61,13 @@ def made_up(family: str, seed: int) -> Sheet:
         attributes["village"] = np.where(rng.random(n) < 0.05, None, attributes["village"])
         attributes["mark"] = rng.normal(3, 1, n).round(1)
         attributes["support"] = _marked(rng, n, k + 1)
-    many = family == "pairs"
-    apart, together = _pairs(rng, n, n // 4 if many else 4, n // 12 if many else 2)
+    if family == "teams":
+        attributes = {f"skill {i}": _marked(rng, n, number) for i, number in enumerate((12, 18, 24, 30))}
+    if family == "cohort":
+        attributes["programme"] = np.array(list("ABCDE"))[village]
+        attributes["years"] = rng.integers(0, 30, size=n)
+    many = family in ("pairs", "cliques", "teams")
+    apart, together = _pairs(rng, n, n // 4 if many else 4, n // 12 if family in ("pairs", "cliques") else 2)
     people = tuple(f"P{i}" for i in range(n))
     roster = eg.Roster(
         people,
@@ -142,6 +150,16 @@ def _random(rng: np.random.Generator, gender: np.ndarray, village: np.ndarray) -
     return _drawn(rng, np.ones((gender.size, gender.size)), np.full(gender.size, 3))
 
 
+def _cliques(rng: np.random.Generator, gender: np.ndarray, village: np.ndarray) -> Wishes:
+    """Return wishes within cliques of three to seven of one gender, and a few beyond."""
+    order = np.lexsort((rng.random(gender.size), gender))
+    group = np.empty(gender.size, dtype=int)
+    group[order] = np.cumsum(np.isin(np.arange(gender.size), np.cumsum(rng.integers(3, 8, size=gender.size))))
+    weights = np.where(group[:, None] == group, 40.0, 0.3)
+    return _drawn(rng, weights, rng.choice([0, 1, 2, 3], size=gender.size, p=(0.1, 0.2, 0.4, 0.3)))
+
+
+# The place of a family is part of the seed of its sheets.
 FAMILIES: dict[str, Callable[[np.random.Generator, np.ndarray, np.ndarray], Wishes]] = {
     "attributes": _several,
     "clusters": _clusters,
@@ -150,4 +168,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator, np.ndarray, np.ndarray], Wish
     "popular": _popular,
     "random": _random,
     "ranked": _several,
+    "cliques": _cliques,
+    "teams": _few,
+    "cohort": _several,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,29 @@ from equigraph.rules import CompiledRules
 
 # What a friend costs that somebody has to have and lacks, on the way: more while there is somebody, less while there is
 # nobody, so that the search comes back to divisions in which nobody lacks one.
-_PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 40.0
+_PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 1000.0
 _DEARER, _CHEAPER = 1.1, 0.93
 _SETTLED = 0.6  # from here on it gets no cheaper
-# Temperatures in wishes.
-_HOT, _WARM, _COLD = 4.0, 0.8, 0.25
-# Unevenness costs little at first, so that wishes find together, and what it is to cost, or the last of these prices,
-# from a share of the steps on.
-_EASY, _FIRM, _STRICT, _RISEN = 0.5, 3.0, 60.0, 0.8
+# What unevenness costs at the end, unless it costs less for good.
+_STRICT = 60.0
+# What people who have to be apart are linked by.
+_NEVER = 1e6
 _QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
 _LOOKS = 200  # how often it gets colder, and is asked whether to stop
+
+
+class Schedule(NamedTuple):
+    """Temperatures, and what unevenness costs, in wishes."""
+
+    hot: float  # temperature at first
+    cold: float  # and at the end
+    easy: float  # what unevenness costs at first
+    risen: float  # share of the steps after which it costs most
+
+
+# Unevenness costs little at first, so that wishes find together.
+FROM_ANYWHERE = Schedule(2.0, 0.4, 0.5, 0.8)
+FROM_FRIENDS = Schedule(1.2, 0.3, 8.0, 0.4)
 
 
 def anneal(
@@ -35,8 +48,7 @@ def anneal(
     n_steps: int,
     seed: Any,
     watch: Callable[[int], bool] | None = None,
-    *,
-    again: bool = False,
+    schedule: Schedule = FROM_ANYWHERE,
 ) -> NDArray[np.intp]:
     """Simulated annealing from labels that keep the rules; return the best labels visited.
 
@@ -49,31 +61,30 @@ def anneal(
     labels : array of shape (n_people,)
         Where to start.
     n_steps : int
-        Number of moves and exchanges that are tried.
+        Number of chains of moves that are tried.
     seed : int or str
         Seed.
     watch : callable, optional
         Called with the number of steps done, now and then; where it returns True the rest is cut short.
-    again : bool
-        Whether to start less hot, to improve on labels that were annealed before.
+    schedule : Schedule
+        How hot it is, and what unevenness costs meanwhile.
     """
     labels = np.asarray(labels, dtype=np.intp)
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed)
-    tally, wish, pays_friend = placed.tally, measure.wish, _PAYS_FRIEND
-    hot, easy = (_WARM, _FIRM) if again else (_HOT, _EASY)
+    wish, pays_friend = measure.wish, _PAYS_FRIEND
     strict = min(_STRICT, measure.price / wish)
-    easy = min(easy, strict)
+    easy = min(schedule.easy, strict)
     step, end, every = 0, n_steps if units.free.size > 1 else 0, max(1, n_steps // _LOOKS)
     while step < end:
         if watch is not None and end == n_steps and watch(step):
             end = min(n_steps, step + _QUENCH * units.free.size)
         done = step / n_steps if end == n_steps else 1.0
-        change = _DEARER if tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
+        change = _DEARER if placed.tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
         pays_friend = min(max(pays_friend * change, _CHEAPEST), _DEAREST)
-        pays_even = easy * (strict / easy) ** min(done / _RISEN, 1.0) if easy else 0.0
+        pays_even = easy * (strict / easy) ** min(done / schedule.risen, 1.0) if easy else 0.0
         number = min(every, end - step)
-        temperature = hot * (_COLD / hot) ** done
+        temperature = schedule.hot * (schedule.cold / schedule.hot) ** done
         anneal_steps(units, placed, number, (temperature * wish, pays_friend * wish, pays_even * wish))
         step += number
     return placed.best[compiled.unit].astype(np.intp)
@@ -92,13 +103,17 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     """Return the units that rules make of people, as arrays."""
     n, k, unit = compiled.unit.size, measure.n_classes, compiled.unit
     member = sparse.csr_array((np.ones(n), (unit, np.arange(n))), shape=(compiled.n_units, n))
-    links = sparse.csr_array(member @ sparse.csr_array(measure.wishes + measure.wishes.T) @ member.T)
+    wishes = measure.wishes + measure.wishes.T
+    apart = compiled.apart.astype(float)
+    apart.data[:] = _NEVER
+    links = sparse.csr_array(member @ wishes @ member.T - apart)
     links.setdiag(0)
     links.eliminate_zeros()
     held = member @ measure.groups
-    kind = np.unique(np.column_stack([compiled.unit_size, held]), axis=0, return_inverse=True)[1].ravel()
-    free = np.flatnonzero(compiled.fixed < 0)
-    free = free[np.argsort(kind[free], kind="stable")]
+    alone = [np.flatnonzero(row) for row in held * (compiled.unit_size == 1)[:, None]]
+    groups = np.full((compiled.n_units, max(map(len, alone))), held.shape[1])
+    for row, found in zip(groups, alone, strict=True):
+        row[: found.size] = found
     must, want = np.flatnonzero(compiled.needed), np.flatnonzero(measure.wanted)
     friends = sparse.csr_array(sparse.vstack([compiled.links[must], measure.wishes[want]]))
     asking, friend = unit[np.concatenate([must % n, want])], unit[friends.indices]
@@ -108,20 +123,17 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     shape = (k, len(compiled.columns))
     return Units(
         size=_whole(compiled.unit_size),
-        free=_whole(free),
+        free=_whole(np.flatnonzero(compiled.fixed < 0)),
         is_free=np.ascontiguousarray(compiled.fixed < 0),
         link_start=_whole(links.indptr),
         link=_whole(links.indices),
         link_weight=links.data.astype(float),
-        kind=_whole(kind),
-        kind_start=np.searchsorted(kind[free], np.arange(kind.max() + 2)),
         held=held,
+        groups=_whole(groups),
         share=held.sum(axis=0) / n,
         weight=measure.weights,
         size_price=measure.size_price,
         price=measure.price,
-        foe_start=_whole(compiled.apart.indptr),
-        foe=_whole(compiled.apart.indices),
         least=_whole(np.broadcast_to(compiled.least_size, k)),
         most=_whole(np.broadcast_to(compiled.most_size, k)),
         asking=_whole(asking),
@@ -156,26 +168,31 @@ def _placement(
     asking = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
     together = at[units.asking[asking]] == at[units.friend]
     kept = np.bincount(asking[together], minlength=units.asking.size).astype(np.int64)
-    lacking = np.maximum(units.asked - kept, 0)[: units.n_must].sum()
+    missing = np.maximum(units.asked - kept, 0)
+    lacking, short = missing[: units.n_must].sum(), (missing[units.n_must :] ** 2).sum()
     value, uneven = measure.parts(labels)
     best = value - measure.price * uneven
+    members, place = np.zeros((k, n_units), dtype=np.int64), np.zeros(n_units, dtype=np.int64)
+    for where in range(k):
+        found = units.free[at[units.free] == where]
+        members[where, : found.size], place[found] = found, np.arange(found.size)
     return UnitPlaces(
         at=at,
+        members=members,
+        place=place,
+        n_members=np.bincount(at[units.free], minlength=k).astype(np.int64),
         sizes=np.bincount(labels, minlength=k).astype(np.int64),
         near=near,
         gap=gap,
         kept=kept,
         counts=counts,
         best=at.copy(),
-        tally=np.array([value, uneven, lacking, best, lacking], dtype=float),
-        stamp=np.zeros(units.asking.size + 1, dtype=np.int64),
+        tally=np.array([value + short, uneven, lacking, short, best, lacking], dtype=float),
         random=np.array([random.Random(seed).getrandbits(64)], dtype=np.uint64),
-        group=np.zeros(2 * MOST_UNITS, dtype=np.int64),
-        side=np.zeros(n_units, dtype=np.int64),
-        tie=np.zeros(n_units),
-        worse=np.zeros((2, units.weight.size)),
-        change=np.zeros(units.weight.size),
-        bound_change=np.zeros(units.bound_alone.size, dtype=np.int64),
+        uneven=(units.weight * np.maximum(np.abs(gap) - 0.5, 0) ** 2).sum(axis=1),
+        chain=np.zeros(2 * MOST_UNITS, dtype=np.int64),
+        moved=np.zeros(n_units, dtype=np.bool_),
+        worse=np.zeros(units.weight.size + 1),
     )
 
 

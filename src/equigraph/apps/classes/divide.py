@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import anneal, lacking_friends
+from equigraph.apps.classes.anneal import FROM_ANYWHERE, FROM_FRIENDS, Schedule, anneal, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import (
     Division,
@@ -30,8 +30,10 @@ from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import CompiledRules, Friends, Rules, Sizes, compile_rules, most_friends, settle_rules
 from equigraph.rules.solve import is_refuted
 
-# So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
-_RUNS, _STEPS, _SLOW = 2, 10_000, 18_000
+# Steps of annealing for each person: until friends have found together, and in each of several runs from there on, in
+# which people are spread as evenly as can be.
+_FRIENDS, _EVEN, _RUNS = 5_000, 4_000, 3
+_TOTAL = _FRIENDS + _RUNS * _EVEN
 _FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
@@ -255,38 +257,30 @@ class DivisionSearch:
 
     def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
         """Return labels that keep the rules, as those of the start do, and are at least as good."""
-        eased = self.measure.eased
-        found = [
-            self._anneal(eased, start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}")
-            for run in range(_RUNS)
-        ]
-        labels = self.again(max(found, key=partial(self._rank, eased)), turn)
-        return max(start, labels, key=partial(self._rank, self.measure))
+        labels = self._anneal(self.measure.eased, start, _FRIENDS, 0, f"{self.seed} {turn}", FROM_ANYWHERE)
+        for run in range(_RUNS):
+            labels = self._anneal(
+                self.measure, labels, _EVEN, _FRIENDS + run * _EVEN, f"{self.seed} {turn} {run}", FROM_FRIENDS
+            )
+        return max(start, labels, key=self._rank)
 
-    def again(self, labels: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
-        """Return labels at least as good as some that keep the rules, after a slow run from there."""
-        return self._anneal(self.measure, labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
+    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a run from there."""
+        return self._anneal(self.measure, labels, _EVEN, _TOTAL - _EVEN, str(self.seed), FROM_FRIENDS)
 
     def _anneal(
-        self,
-        measure: Measure,
-        labels: NDArray[np.intp],
-        done: int,
-        steps: int,
-        seed: str,
-        again: bool = False,
+        self, measure: Measure, labels: NDArray[np.intp], steps: int, done: int, seed: str, schedule: Schedule
     ) -> NDArray[np.intp]:
         """Anneal with so many steps for each person, after some that were done."""
         people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
-        total = int((_RUNS * _STEPS + _SLOW) * people)
 
         def watch(step: int) -> bool:
-            return notify("annealing", int(done * people) + step, total)
+            return notify("annealing", int(done * people) + step, int(_TOTAL * people))
 
-        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
+        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, schedule)
 
-    def _rank(self, measure: Measure, labels: NDArray[np.intp]) -> tuple[int, float]:
-        return -lacking_friends(self.compiled, labels), measure.value(labels)
+    def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
+        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:

@@ -83,11 +83,15 @@ def measure_of(
     Where several friends are asked for, it also counts how many everybody lacks.
     """
     columns = group_columns(roster)
-    found = [
-        (columns[name] == value, weight)
-        for name, weight in attributes.items()
-        for value in sorted(set(columns[name]) - {None})
-    ]
+    found = []
+    for name, weight in attributes.items():
+        values = set(columns[name])
+        # Where everybody is in one of two groups, one is as uneven as the other.
+        two = len(values) == 2 and None not in values
+        found += [
+            (columns[name] == value, 2 * weight if two else weight)
+            for value in sorted(values - {None})[: 1 if two else None]
+        ]
     groups = np.array([row for row, _ in found], dtype=float).reshape(len(found), len(roster.people)).T
     wishes = roster.wish_matrix()
     wanted = np.minimum(np.diff(wishes.indptr), friends if friends > 1 else 0).astype(np.int64)
