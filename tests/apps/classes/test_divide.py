@@ -275,9 +275,19 @@ def test_what_annealing_counts_is_what_a_new_count_finds():
         measure.parts(now)
     )
     assert placed.tally[LACKING] == lacking_friends(compiled, now)
+    for where, number in enumerate(placed.n_members):
+        members = placed.members[where, :number]
+        assert sorted(members) == [unit for unit in units.free if placed.at[unit] == where]
+        assert placed.place[members].tolist() == list(range(number))
     assert {
         violation.rule for violation in violations(rules.items, roster.graph(), now, group_columns(roster), 3)
     } <= {asked}
+
+
+def test_the_same_seed_divides_in_the_same_way(roster):
+    one, again, other = (eg.divide(roster, 3, effort=0.02, random_state=seed) for seed in (1, 1, 2))
+    assert one.labels.tolist() == again.labels.tolist()
+    assert one.labels.tolist() != other.labels.tolist()
 
 
 def test_several_friends_fall_back_person_by_person_and_stay_even(roster):

@@ -15,8 +15,8 @@ from equigraph.apps.classes.measure import Measure
 from equigraph.rules import CompiledRules
 
 # What a friend costs that somebody has to have and lacks, on the way: more while there is somebody, less while there is
-# nobody, so that the search comes back to divisions in which nobody lacks one.
-_PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 1000.0
+# nobody, so that the search comes back to divisions in which nobody lacks one. It is never so dear that nothing moves.
+_PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 6.0
 _DEARER, _CHEAPER = 1.1, 0.93
 _SETTLED = 0.6  # from here on it gets no cheaper
 # What unevenness costs at the end, unless it costs less for good.

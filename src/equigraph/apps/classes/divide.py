@@ -35,6 +35,7 @@ from equigraph.rules.solve import is_refuted
 _FRIENDS, _EVEN, _RUNS = 5_000, 4_000, 3
 _TOTAL = _FRIENDS + _RUNS * _EVEN
 _FEWEST = 4  # people whose number of steps is the least
+_FURTHER = (-1, -2)  # turns of a search that are tried where somebody lacks a friend
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
@@ -191,7 +192,12 @@ def find_friends(
     labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
         return labels, asked, True
-    rule, proven = friends_as_kept(asked, roster.people, [labels]), is_fewest(search, labels)
+    proven = is_fewest(search, labels)
+    for turn in () if proven else _FURTHER:
+        labels = max(labels, with_rule.run(start, turn), key=with_rule.rank)
+        if not lacking_friends(with_rule.compiled, labels):
+            return labels, asked, True
+    rule, proven = friends_as_kept(asked, roster.people, [labels]), proven or is_fewest(search, labels)
     if not proven and labels.size * search.n_classes <= _SOLVED:
         found = most_friends(
             search.rules,
@@ -262,7 +268,7 @@ class DivisionSearch:
             labels = self._anneal(
                 self.measure, labels, _EVEN, _FRIENDS + run * _EVEN, f"{self.seed} {turn} {run}", FROM_FRIENDS
             )
-        return max(start, labels, key=self._rank)
+        return max(start, labels, key=self.rank)
 
     def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return labels at least as good as some that keep the rules, after a run from there."""
@@ -279,7 +285,8 @@ class DivisionSearch:
 
         return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, schedule)
 
-    def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
+    def rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
+        """What makes labels better: fewer friends that are lacking, then the measure."""
         return -lacking_friends(self.compiled, labels), self.measure.value(labels)
 
 

@@ -199,15 +199,22 @@ def _draw_mover(units: Any, placed: Any, a: Any, b: Any, costs: Any) -> Any:
 
 
 @compiled(inner=True)
+def _follower(units: Any, placed: Any, length: Any, a: Any, b: Any) -> Any:
+    """Return a unit of class a that is linked with one that has moved to b; -1 where none is found soon."""
+    for _ in range(_TRIES):
+        moved = placed.chain[draw(placed.random, length)]
+        unit = _linked(units, placed, moved)
+        free = units.is_free[unit] and not placed.moved[unit]
+        if free and placed.at[moved] == b and placed.at[unit] == a:
+            return unit
+    return np.int64(-1)
+
+
+@compiled(inner=True)
 def _step(units: Any, placed: Any, costs: Any) -> None:
     """Let a unit move to another class, somebody there move back, friends follow, and so on, until that is accepted."""
-    random, at, chain, tally, (temperature, pays_friend, pays_even) = (
-        placed.random,
-        placed.at,
-        placed.chain,
-        placed.tally,
-        costs,
-    )
+    random, at, chain, tally = placed.random, placed.at, placed.chain, placed.tally
+    temperature, pays_friend, pays_even = costs
     mover = units.free[draw(random, units.free.size)]
     a, b = at[mover], at[_linked(units, placed, mover)]
     if uniform(random) >= _LINKED:
@@ -241,19 +248,7 @@ def _step(units: Any, placed: Any, costs: Any) -> None:
                     break
         if length >= longest:
             break
-        mover = np.int64(-1)
-        if balance <= 0:
-            for _ in range(_TRIES):
-                earlier = chain[draw(random, length)]
-                friend = _linked(units, placed, earlier)
-                if (
-                    at[earlier] == b
-                    and at[friend] == a
-                    and units.is_free[friend]
-                    and not placed.moved[friend]
-                ):
-                    mover = friend
-                    break
+        mover = _follower(units, placed, length, a, b) if balance <= 0 else np.int64(-1)
         if mover < 0:
             here, there = (b, a) if balance > 0 else (a, b)
             mover, gain, both = _draw_mover(units, placed, here, there, costs)
