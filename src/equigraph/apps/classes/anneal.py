@@ -16,11 +16,11 @@ from equigraph.rules import CompiledRules
 
 # What a friend costs that somebody has to have and lacks, on the way: more while there is somebody, less while there is
 # nobody, so that the search comes back to divisions in which nobody lacks one. It is never so dear that nothing moves.
-_PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 6.0
+_PAYS_FRIEND, _DEAREST = 10.0, 100.0
 _DEARER, _CHEAPER = 1.1, 0.93
 _SETTLED = 0.6  # from here on it gets no cheaper
 # What unevenness costs at the end, unless it costs less for good.
-_STRICT = 60.0
+_STRICT = 30.0
 # What people who have to be apart are linked by.
 _NEVER = 1e6
 _QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
@@ -34,11 +34,14 @@ class Schedule(NamedTuple):
     cold: float  # and at the end
     easy: float  # what unevenness costs at first
     risen: float  # share of the steps after which it costs most
+    least: float = 5.0  # what a lacking friend costs at least
 
 
 # Unevenness costs little at first, so that wishes find together.
 FROM_ANYWHERE = Schedule(2.0, 0.4, 0.5, 0.8)
-FROM_FRIENDS = Schedule(1.2, 0.3, 8.0, 0.4)
+FROM_FRIENDS = Schedule(2.5, 0.3, 8.0, 0.6)
+# Nobody loses a friend any more.
+AT_LAST = Schedule(2.0, 0.2, 30.0, 0.1, least=1e5)
 
 
 def anneal(
@@ -81,7 +84,7 @@ def anneal(
             end = min(n_steps, step + _QUENCH * units.free.size)
         done = step / n_steps if end == n_steps else 1.0
         change = _DEARER if placed.tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
-        pays_friend = min(max(pays_friend * change, _CHEAPEST), _DEAREST)
+        pays_friend = max(min(pays_friend * change, _DEAREST), schedule.least)
         pays_even = easy * (strict / easy) ** min(done / schedule.risen, 1.0) if easy else 0.0
         number = min(every, end - step)
         temperature = schedule.hot * (schedule.cold / schedule.hot) ** done

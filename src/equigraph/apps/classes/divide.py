@@ -14,7 +14,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import FROM_ANYWHERE, FROM_FRIENDS, Schedule, anneal, lacking_friends
+from equigraph.apps.classes.anneal import AT_LAST, FROM_ANYWHERE, FROM_FRIENDS, Schedule, anneal, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import (
     Division,
@@ -32,8 +32,8 @@ from equigraph.rules.solve import is_refuted
 
 # Steps of annealing for each person: until friends have found together, and in each of several runs from there on, in
 # which people are spread as evenly as can be.
-_FRIENDS, _EVEN, _RUNS = 5_000, 4_000, 3
-_TOTAL = _FRIENDS + _RUNS * _EVEN
+_FRIENDS, _EVEN, _RUNS, _LAST = 5_000, 4_000, 3, 2_000
+_TOTAL = _FRIENDS + _RUNS * _EVEN + _LAST
 _FEWEST = 4  # people whose number of steps is the least
 _FURTHER = (-1, -2)  # turns of a search that are tried where somebody lacks a friend
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
@@ -194,7 +194,8 @@ def find_friends(
         return labels, asked, True
     proven = is_fewest(search, labels)
     for turn in () if proven else _FURTHER:
-        labels = max(labels, with_rule.run(start, turn), key=with_rule.rank)
+        friendly = with_rule.friends_first(start, turn)
+        labels = max(labels, with_rule.run(friendly, turn), key=with_rule.rank)
         if not lacking_friends(with_rule.compiled, labels):
             return labels, asked, True
     rule, proven = friends_as_kept(asked, roster.people, [labels]), proven or is_fewest(search, labels)
@@ -268,7 +269,13 @@ class DivisionSearch:
             labels = self._anneal(
                 self.measure, labels, _EVEN, _FRIENDS + run * _EVEN, f"{self.seed} {turn} {run}", FROM_FRIENDS
             )
-        return max(start, labels, key=self.rank)
+        labels = max(start, labels, key=self.rank)
+        return self._anneal(self.measure, labels, _LAST, _TOTAL - _LAST, f"{self.seed} {turn} last", AT_LAST)
+
+    def friends_first(self, start: NDArray[np.intp], turn: int) -> NDArray[np.intp]:
+        """Return labels that keep the rules, in which few people lack a friend, however uneven that is."""
+        uneven = replace(self.measure, price=0.0)
+        return self._anneal(uneven, start, _FRIENDS, 0, f"{self.seed} {turn} friends", FROM_ANYWHERE)
 
     def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return labels at least as good as some that keep the rules, after a run from there."""
