@@ -14,7 +14,14 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import AT_LAST, FROM_ANYWHERE, FROM_FRIENDS, Schedule, anneal, lacking_friends
+from equigraph.apps.classes.anneal import (
+    AT_LAST,
+    FROM_ANYWHERE,
+    FROM_FRIENDS,
+    Schedule,
+    anneal,
+    lacking_friends,
+)
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import (
     Division,
