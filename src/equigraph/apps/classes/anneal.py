@@ -14,34 +14,32 @@ from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, UnitPlaces, Unit
 from equigraph.apps.classes.measure import Measure
 from equigraph.rules import CompiledRules
 
-# What a friend costs that somebody has to have and lacks, on the way: more while there is somebody, less while there is
-# nobody, so that the search comes back to divisions in which nobody lacks one. It is never so dear that nothing moves.
-_PAYS_FRIEND, _DEAREST = 10.0, 100.0
-_DEARER, _CHEAPER = 1.1, 0.93
-_SETTLED = 0.6  # from here on it gets no cheaper
-# What unevenness costs at the end, unless it costs less for good.
-_STRICT = 30.0
-# What people who have to be apart are linked by.
-_NEVER = 1e6
-_QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
-_LOOKS = 200  # how often it gets colder, and is asked whether to stop
+# Penalty of a missing friend that somebody has to have, in wishes: raised while one is missing and lowered while none
+# is, so that the search returns to divisions in which nobody lacks one.
+_PENALTY, _MAX_PENALTY = 10.0, 100.0
+_RAISE, _LOWER = 1.1, 0.93
+_SETTLED = 0.6  # share of the steps after which it is not lowered
+_STRICT = 30.0  # highest price of unevenness during an annealing
+_NEVER = 1e6  # negative weight between people who have to be apart
+_QUENCH = 100  # steps for each unit of people that are left where a run is cut short
+_LOOKS = 200  # number of temperatures, and of calls of `watch`
 
 
 class Schedule(NamedTuple):
-    """Temperatures, and what unevenness costs, in wishes."""
+    """Temperatures and prices of an annealing, in wishes."""
 
-    hot: float  # temperature at first
+    hot: float  # temperature at the start
     cold: float  # and at the end
-    easy: float  # what unevenness costs at first
-    risen: float  # share of the steps after which it costs most
-    least: float = 5.0  # what a lacking friend costs at least
+    easy: float  # price of unevenness at the start
+    risen: float  # share of the steps after which that price is highest
+    least: float = 5.0  # least penalty of a missing friend
 
 
-# Unevenness costs little at first, so that wishes find together.
+# Unevenness is cheap at the start, so that friends find together.
 FROM_ANYWHERE = Schedule(2.0, 0.4, 0.5, 0.8)
 FROM_FRIENDS = Schedule(2.5, 0.3, 8.0, 0.6)
-# Nobody loses a friend any more.
-AT_LAST = Schedule(2.0, 0.2, 30.0, 0.1, least=1e5)
+# The penalty outweighs any unevenness: nobody loses the last friend.
+KEEPING_FRIENDS = Schedule(2.0, 0.2, 30.0, 0.1, least=1e5)
 
 
 def anneal(
@@ -75,7 +73,7 @@ def anneal(
     labels = np.asarray(labels, dtype=np.intp)
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed)
-    wish, pays_friend = measure.wish, _PAYS_FRIEND
+    wish, penalty = measure.wish, _PENALTY
     strict = min(_STRICT, measure.price / wish)
     easy = min(schedule.easy, strict)
     step, end, every = 0, n_steps if units.free.size > 1 else 0, max(1, n_steps // _LOOKS)
@@ -83,12 +81,12 @@ def anneal(
         if watch is not None and end == n_steps and watch(step):
             end = min(n_steps, step + _QUENCH * units.free.size)
         done = step / n_steps if end == n_steps else 1.0
-        change = _DEARER if placed.tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
-        pays_friend = max(min(pays_friend * change, _DEAREST), schedule.least)
+        change = _RAISE if placed.tally[LACKING] else _LOWER if done < _SETTLED else 1.0
+        penalty = max(min(penalty * change, _MAX_PENALTY), schedule.least)
         pays_even = easy * (strict / easy) ** min(done / schedule.risen, 1.0) if easy else 0.0
         number = min(every, end - step)
         temperature = schedule.hot * (schedule.cold / schedule.hot) ** done
-        anneal_steps(units, placed, number, (temperature * wish, pays_friend * wish, pays_even * wish))
+        anneal_steps(units, placed, number, (temperature * wish, penalty * wish, pays_even * wish))
         step += number
     return placed.best[compiled.unit].astype(np.intp)
 

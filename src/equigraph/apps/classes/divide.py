@@ -15,9 +15,9 @@ from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import (
-    AT_LAST,
     FROM_ANYWHERE,
     FROM_FRIENDS,
+    KEEPING_FRIENDS,
     Schedule,
     anneal,
     lacking_friends,
@@ -37,12 +37,12 @@ from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import CompiledRules, Friends, Rules, Sizes, compile_rules, most_friends, settle_rules
 from equigraph.rules.solve import is_refuted
 
-# Steps of annealing for each person: until friends have found together, and in each of several runs from there on, in
-# which people are spread as evenly as can be.
-_FRIENDS, _EVEN, _RUNS, _LAST = 5_000, 4_000, 3, 2_000
+# Steps of annealing for each person: in the run that brings friends together, in each of the runs that spread people
+# evenly, and in the last one, which keeps friends.
+_FRIENDS, _EVEN, _RUNS, _LAST = 7_000, 5_500, 3, 3_000
 _TOTAL = _FRIENDS + _RUNS * _EVEN + _LAST
 _FEWEST = 4  # people whose number of steps is the least
-_FURTHER = (-1, -2)  # turns of a search that are tried where somebody lacks a friend
+_FURTHER = (-1, -2)  # seeds of further searches where somebody lacks a friend and need not
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
@@ -277,7 +277,9 @@ class DivisionSearch:
                 self.measure, labels, _EVEN, _FRIENDS + run * _EVEN, f"{self.seed} {turn} {run}", FROM_FRIENDS
             )
         labels = max(start, labels, key=self.rank)
-        return self._anneal(self.measure, labels, _LAST, _TOTAL - _LAST, f"{self.seed} {turn} last", AT_LAST)
+        return self._anneal(
+            self.measure, labels, _LAST, _TOTAL - _LAST, f"{self.seed} {turn} last", KEEPING_FRIENDS
+        )
 
     def friends_first(self, start: NDArray[np.intp], turn: int) -> NDArray[np.intp]:
         """Return labels that keep the rules, in which few people lack a friend, however uneven that is."""
