@@ -103,7 +103,8 @@ class Friends(Rule):
         whom = "somebody they wished for" + (", or who wished for them" if self.of is None else "")
         fewer = [f"{who} at least {least}" for who, least in self.but if least > 0]
         less = f" ({listed(fewer)})" if fewer else ""
-        return f"Everybody{self._excepted} has {friends} in {words.cluster}: {whom}{less}."
+        who = "Everybody" if self.of is None else "Everybody with a wish"
+        return f"{who}{self._excepted} has {friends} in {words.cluster}: {whom}{less}."
 
     @property
     def _excepted(self) -> str:

@@ -43,6 +43,7 @@ def test_the_school_is_divided_as_asked(roster, division):
     assert all(division.class_names[place[name]] == fixed for name, fixed in roster.fixed.items())
     assert division.broken == ()
     assert division.proven
+    assert any(sentence.startswith("Everybody with a wish has") for sentence, _ in division.lists.rules)
     # Everybody who asked for anybody has one of them in class.
     for name in roster.people:
         wished = roster.friends_of(name)
