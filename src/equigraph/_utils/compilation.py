@@ -111,4 +111,4 @@ def _is_of_equigraph(dispatcher: Any) -> bool:
 def announce() -> None:
     """Print the notice to standard error, once."""
     if sys.stderr is not None:
-        print(MESSAGE_UNCACHED if _uncached else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201
+        print(MESSAGE_UNCACHED if _uncached else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - a notice, not a result
