@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.search import plans
+from equigraph.search import plans, stopping
 from equigraph.search.large import LargeSearch, make_search
 from equigraph.search.pool import Target
 from tests.reference.labels_objective import NOTIONS
@@ -143,3 +143,12 @@ def test_graphs_of_odd_shapes(k, fairness):
     assert np.unique(labels).tolist() == list(range(k))
     assert search.score(labels)[0] > (0.1 if k == 2 else 0.3)
     assert search.score(labels)[1] > 0.9 * (fairness > 0)
+
+
+def test_a_wish_to_stop_keeps_labels_that_are_found_on_parts(monkeypatch):
+    monkeypatch.setattr(stopping, "_CALLBACK_INTERVAL", -1.0)
+    adjacency, codes, _ = planted()
+    model = eg.FairPartition(5, callbacks=lambda progress: True, random_state=0)
+    model.fit(adjacency, sensitive_features=codes)
+    assert model.status_ == "stopped"
+    assert np.unique(model.labels_).size == 5

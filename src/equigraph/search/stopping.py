@@ -62,7 +62,8 @@ class Stopwatch:
         with self._lock:
             self._last_call = time.monotonic()
             self._stop_requested |= self._notify(self._stage, min(self._step, self._total), self._total)
-        if self._stop_requested and self._has_result():
+        # Once stopped, what is still done to keep the labels found must not be stopped again.
+        if self._stop_requested and not self.stopped and self._has_result():
             raise StopRequested
 
     def __enter__(self) -> Stopwatch:
