@@ -10,9 +10,10 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.apps.cli.app import app
-from equigraph.apps.explore.offline import changes, content_of, findings_of, write_interactive
+from equigraph.apps.explore.offline import changes, content_of, write_interactive
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
+from equigraph.apps.report.findings import findings_of
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
 from tests.apps.report.conftest import as_result
@@ -54,7 +55,7 @@ def test_changes_lead_from_labels_to_labels():
 
 
 def test_every_point_of_the_front_is_in_the_page(graph, curve):
-    content = content_of(findings_of(curve, graph, "product"))
+    content = content_of(findings_of(curve, graph))
     stored = _labels(content)
     assert stored == [point.labels.tolist() for point in curve.front]
     assert len(content["scores"]) == len(stored)

@@ -9,7 +9,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.apps.report import write_report
-from equigraph.apps.report.findings import of_result
+from equigraph.apps.report.findings import findings_of
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph import Graph
 from tests.apps.report.conftest import NASTY, as_result, make_large
@@ -359,7 +359,7 @@ def dominated(room, result):
 def test_a_result_is_never_shown_as_dominated(room, result, parse, tmp_path):
     sentence = "clusters were found that are at least as good by both measures and better by one"
     for one, is_worse in ((result, False), (dominated(room, result), True)):
-        found = of_result(one, room, True)
+        found = findings_of(one, room)
         assert found.curve is not None
         assert found.point is not None
         front = [(a.scores["Q"], a.scores["NB"]) for a in found.curve.front]

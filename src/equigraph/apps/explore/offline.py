@@ -24,8 +24,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import scores
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import Step, names_for
-from equigraph.apps.report import findings as finding
-from equigraph.apps.report import wording
+from equigraph.apps.report.findings import Findings, findings_of
 from equigraph.exceptions import ParameterError, require
 from equigraph.graph import Graph
 from equigraph.results.result import ClusteringResult
@@ -43,19 +42,12 @@ def write_interactive(
     For a clustering with groups the curve is computed if that is cheap. Returns what the page leaves out and why, in
     sentences.
     """
-    found = findings_of(subject, graph, select)
-    write_text(path, make_page(content_of(found), wording.headline(found)))
+    found = findings_of(subject, graph, select=select)
+    write_text(path, make_page(content_of(found), found.headline))
     return found.left_out
 
 
-def findings_of(subject: ClusteringResult | TradeoffCurve, graph: Any, select: Any) -> finding.Findings:
-    """Return the findings about a clustering or a curve."""
-    if isinstance(subject, TradeoffCurve):
-        return finding.of_curve(subject, graph, select)
-    return finding.of_result(subject, graph, True)
-
-
-def content_of(found: finding.Findings) -> dict[str, Any]:
+def content_of(found: Findings) -> dict[str, Any]:
     """Return the data of the page: people, labels and scores of every point, and the layout."""
     people = _people(found)
     labelings, here = _labelings(found)
@@ -98,16 +90,16 @@ def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
     return np.column_stack((steps, after[places])).ravel().tolist()
 
 
-def _people(found: finding.Findings) -> BoardPeople:
+def _people(found: Findings) -> BoardPeople:
     subject, graph, n = found.subject, found.graph, found.labels.size
     if graph is None:
         graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
     bare = Graph(graph.adjacency, graph.node_names)
     columns = {name or "group": column for name, column in subject.features.items()}
-    return BoardPeople.of_graph(bare, wording.headline(found), columns)
+    return BoardPeople.of_graph(bare, found.headline, columns)
 
 
-def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:
+def _labelings(found: Findings) -> tuple[list[NDArray[np.intp]], int]:
     """Return the labels of the curve from least to most even, and the index of those shown first."""
     own = np.asarray(found.labels, dtype=np.intp)
     if found.curve is None:
@@ -140,7 +132,7 @@ def make_page(content: dict[str, Any], title: str) -> str:
 
 def make_widget(subject: Any, graph: Any = None) -> Any:
     """Return a notebook widget that shows a clustering or a curve."""
-    found = findings_of(subject, graph, "product")
+    found = findings_of(subject, graph)
     content = json.dumps(content_of(found), ensure_ascii=False, separators=(",", ":"))
     return _widget_class()(content=content)
 

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 from markupsafe import Markup
@@ -27,12 +26,14 @@ from equigraph.plotting.style import (
     look,
 )
 
-_SVG = "{http://www.w3.org/2000/svg}"
-_LINK = "{http://www.w3.org/1999/xlink}href"
-_DROPPED = (f"{_SVG}metadata", f"{_SVG}style")  # the page has a rule for the latter
 # Small figures have legible text on a phone.
 _ENLARGED = 1.25
 _HALO = "halo"
+# The page has rules for the style; the head of the file is not part of a page.
+_DROPPED = re.compile(
+    r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL
+)
+_TAG = re.compile(r"<[^>]*>")
 _REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
 
 
@@ -54,36 +55,23 @@ def inline_svg(figure: Any, name: str, label: str) -> Markup:
         # The browser has fonts for all characters.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, metadata={"Date": None})
-    used = {one or other for one, other in _REFERENCES.findall(buffer.getvalue())}
-    root = ElementTree.fromstring(buffer.getvalue())
-    for node in root.iter():
-        for child in [child for child in node if child.tag in _DROPPED]:
-            node.remove(child)
-        node.tag = node.tag.removeprefix(_SVG)
-        given, node.attrib = node.attrib, {}
-        for key, value in given.items():
-            if key == "id" and value == _HALO:
-                node.set("class", value)
-            elif key == _LINK:
-                node.set(
-                    "href", value.replace("#", f"#{name}-") if value[0] == "#" else "".join(value.split())
-                )
-            elif key != "id":
-                node.set(key, " ".join(value.split()).replace("url(#", f"url(#{name}-"))
-            elif value in used:
-                node.set(key, f"{name}-{value}")
-        for place in ("text", "tail"):
-            if not (getattr(node, place) or "").strip():
-                setattr(node, place, None)
+    text = _DROPPED.sub("", buffer.getvalue())
+    used = {one or other for one, other in _REFERENCES.findall(text)}
+
+    def named(found: re.Match[str]) -> str:
+        return f' id="{name}-{found[1]}"' if found[1] in used else ""
+
+    def tag(found: re.Match[str]) -> str:
+        one = " ".join(found[0].split()).replace("base64, ", "base64,")
+        one = one.replace("xlink:href=", "href=").replace(f'id="{_HALO}"', f'class="{_HALO}"')
+        return re.sub(r'(url\(#|href="#)', rf"\1{name}-", re.sub(r' id="([^"]*)"', named, one))
+
+    outer, _, drawing = re.sub(r">\s+<", "><", _TAG.sub(tag, text)).strip().partition(">")
+    size = dict(re.findall(r'(width|viewBox)="([^"]*)"', outer))
     # The view box sets the proportions; the width is that of the page, up to slightly above the drawn one.
-    width = float(root.attrib["width"].removesuffix("pt")) * 4 / 3 * _ENLARGED
-    root.attrib = {
-        "viewBox": root.attrib["viewBox"],
-        "role": "img",
-        "aria-label": shown(label),
-        "style": f"max-width: {width:.0f}px",
-    }
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+    width = float(size["width"].removesuffix("pt")) * 4 / 3 * _ENLARGED
+    head = Markup('<svg viewBox="{}" role="img" aria-label="{}" style="max-width: {:.0f}px">')
+    return head.format(size["viewBox"], shown(label), width) + Markup(drawing)
 
 
 def marker_icon(marker: str, color: str) -> Markup:
@@ -125,17 +113,14 @@ def tradeoff_figure(findings: Findings, kind: str) -> dict[str, Any]:
     """Return the curve with the chosen point."""
     assert findings.curve is not None
     point, compare = findings.point, None
-    if findings.better is not None and point is not None:
-        point, compare = findings.better, {"this clustering": _place(point, findings.curve.measure)}
+    if findings.better is not None:
+        here = (findings.scores["Q"], findings.scores[findings.curve.measure])
+        point, compare = findings.better, {"this clustering": here}
     # Checked by the display.
     display = TradeoffDisplay(findings.curve, kind=kind, select=point, compare=compare)  # type: ignore[arg-type]
     display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
     display.ax_.set_title("", loc="left")  # the page has headings and captions
     return _picture(display.figure_, f"tradeoff-{kind}")
-
-
-def _place(point: Any, measure: str) -> tuple[float, float]:
-    return point.scores["Q"], point.scores[measure]
 
 
 def interaction_figure(findings: Findings) -> dict[str, Any] | None:

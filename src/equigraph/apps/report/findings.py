@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.parameters import Real
+from equigraph._utils.text import count
 from equigraph.analysis.tradeoff import TradeoffCurve, tradeoff_curve
 from equigraph.analysis.tradeoff import contents as curves
 from equigraph.analysis.tradeoff.alignment import align_labels
@@ -26,9 +28,8 @@ from equigraph.graph.groups import Groups
 from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.methods import METHODS, Method
-from equigraph.metrics import composition, evaluate
+from equigraph.metrics import evaluate
 from equigraph.metrics.quality import share_inside
-from equigraph.metrics.summary import Composition
 from equigraph.results.contents import KIND, POSSIBLE_FILES, labels_table
 from equigraph.results.features import clustered_graph
 from equigraph.results.formats import Stored
@@ -45,17 +46,12 @@ _NO_GRAPH = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(NamedTuple):
     """Another clustering of the same nodes, to compare with."""
 
     labels: NDArray[np.intp]  # labels, aligned with those they are compared with
     scores: Mapping[str, Any]  # scores; empty if unknown
     phrase: str  # phrase that describes it, such as "without fairness"
-
-    def moved(self, labels: NDArray) -> NDArray[np.intp]:
-        """Return the nodes whose cluster differs."""
-        return np.flatnonzero(self.labels != labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,45 +59,56 @@ class Findings:
     """A clustering, or the chosen point of a curve, with the data of its page."""
 
     subject: ClusteringResult | TradeoffCurve  # the subject of the page
+    graph: Graph | None  # the graph, if known
+    left_out: list[str]  # sentences on omitted content and the reasons
     # Labels, requested number of clusters (empty ones included), and scores.
     labels: NDArray[np.intp]
     n_clusters: int
     scores: Mapping[str, Any]
-    groups: Groups | None
-    attribute: str | None  # name of the groups
-    graph: Graph | None  # the graph, if known
     dial: float | None  # fairness weight; None for a method without one
-    interaction: NDArray | sparse.csr_array | None  # how strongly the clusters are linked
-    left_out: list[str] = field(default_factory=list)  # sentences on omitted content and the reasons
     baseline: Baseline | None = None  # the clustering to compare with
     curve: TradeoffCurve | None = None  # the curve, with these labels as a point
     point: TradeoffPoint | None = None
     # A point of the curve that dominates the clustering.
     better: TradeoffPoint | None = None
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """Number of nodes of each cluster."""
         return np.bincount(self.labels, minlength=self.n_clusters)
+
+    @property
+    def headline(self) -> str:
+        """The number of clusters and their sizes, such as "3 clusters of 10"."""
+        sizes = self.sizes[self.sizes > 0]
+        least, most = int(sizes.min()), int(sizes.max())
+        if sizes.size == 1:
+            return f"1 cluster of all {most:,}"
+        several = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        return f"{count(sizes.size, 'cluster')} of {several}"
 
     @property
     def is_curve(self) -> bool:
         """Whether the page is about a whole curve."""
         return isinstance(self.subject, TradeoffCurve)
 
-    def compositions(self) -> list[tuple[str | None, Groups, Composition]]:
-        """Return each attribute with its groups and their composition in nonempty clusters; empty without groups."""
-        attributes = self.subject.attributes
-        if attributes is None:
-            return []
-        return [
-            (
-                name if attributes.are_several else self.attribute,
-                groups,
-                composition(self.labels, sensitive_features=groups),
-            )
-            for name, groups in attributes.groups.items()
-        ]
+    @property
+    def groups(self) -> Groups | None:
+        """The groups of the nodes."""
+        return self.subject.groups
+
+    @property
+    def attribute(self) -> str | None:
+        """Name of the groups."""
+        return (None if self.graph is None else self.graph.attribute) or self.subject.attribute
+
+    @cached_property
+    def interaction(self) -> Any:
+        """How strongly the clusters are linked; None if unknown."""
+        found = getattr(self.subject, "interaction", None)
+        if found is None and self.graph is not None:
+            found = interaction_of(self.graph, self.labels, self.n_clusters)
+        return found
 
     def within(self, labels: NDArray) -> float | None:
         """Return the share of the links (by weight) inside clusters; None if unknown."""
@@ -110,56 +117,49 @@ class Findings:
         return share_inside(self.graph.unit_adjacency, labels)
 
 
-def of_result(
-    result: ClusteringResult, graph: Any, baseline: ClusteringResult | ArrayLike | bool | Baseline
+def findings_of(
+    subject: ClusteringResult | TradeoffCurve, graph: Any, *, baseline: Any = True, select: Any = "product"
 ) -> Findings:
-    """Return the findings about a clustering."""
+    """Return the findings about a clustering, with its baseline, or about a selected point of a curve."""
     left_out = [] if graph is not None else [_NO_GRAPH]
-    known = None if graph is None else clustered_graph(graph, result, result.attribute)
-    groups = result.groups
-    if groups is None:
-        left_out.append("The nodes have no groups, so nothing is said about fairness.")
+    known = None if graph is None else clustered_graph(graph, subject, subject.attribute)
+    if isinstance(subject, TradeoffCurve):
+        parts = _of_curve(subject, select, left_out)
+    else:
+        parts = _of_result(subject, known, baseline, left_out)
+    return Findings(subject, known, left_out, **parts)
+
+
+def _of_result(
+    result: ClusteringResult, graph: Graph | None, baseline: Any, left_out: list[str]
+) -> dict[str, Any]:
     # Labels found under a bound have no fairness weight.
     dial = None if result.parameters.get("at_least") is not None else result.parameters.get("fairness")
-    compared: dict[str, Any] = {}
+    parts: dict[str, Any] = {
+        "labels": result.labels,
+        "n_clusters": result.n_clusters,
+        "scores": result.scores,
+        "dial": None if dial is None else float(dial),
+    }
+    if result.groups is None:
+        left_out.append("The nodes have no groups, so nothing is said about fairness.")
     if isinstance(baseline, Baseline):
-        compared = {"baseline": baseline}
+        parts["baseline"] = baseline
     elif not isinstance(baseline, bool):
-        compared = {"baseline": _given_baseline(baseline, result, known)}
+        parts["baseline"] = _given_baseline(baseline, result, graph)
     elif not baseline:
         left_out.append("The comparison without fairness was not wanted.")
-    elif known is not None and groups is not None:
-        compared = _without_fairness(result, known, left_out)
-    interaction = result.interaction
-    if interaction is None and known is not None:
-        interaction = interaction_of(known, result.labels, result.n_clusters)
-    return Findings(
-        subject=result,
-        labels=result.labels,
-        n_clusters=result.n_clusters,
-        scores=result.scores,
-        groups=groups,
-        attribute=result.attribute,
-        graph=known,
-        dial=None if dial is None else float(dial),
-        interaction=interaction,
-        left_out=left_out,
-        **compared,
-    )
+    elif graph is not None and result.groups is not None:
+        parts |= _without_fairness(result, graph, left_out)
+    return parts
 
 
-def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
-    """Return the findings about a curve and one of its points."""
-    left_out = [] if graph is not None else [_NO_GRAPH]
-    # select checks the name.
-    point: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
+def _of_curve(curve: TradeoffCurve, select: Any, left_out: list[str]) -> dict[str, Any]:
+    point = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
     if not any(one is point for one in curve.candidates()):
         raise ParameterError(
             "The selected point is not one of the curve: expected one of its points, or a rule."
         )
-    attribute = curve.attribute
-    known = None if graph is None else clustered_graph(graph, curve, attribute)
-    n_clusters = int(point.sizes.size)
     first = curve.points[0]
     compared = None
     if first is point:
@@ -169,39 +169,30 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
     else:
         phrase = "without fairness" if first.fairness == 0 else f"at dial {first.fairness:g}"
         compared = aligned(first.labels, point.labels, first.scores, phrase, left_out)
-    return Findings(
-        subject=curve,
-        labels=point.labels,
-        n_clusters=n_clusters,
-        scores=point.scores,
-        groups=curve.groups,
-        attribute=attribute if known is None or known.attribute is None else known.attribute,
-        graph=known,
-        dial=point.fairness,
-        interaction=None if known is None else interaction_of(known, point.labels, n_clusters),
-        left_out=left_out,
-        baseline=compared,
-        curve=curve,
-        point=point,
-    )
+    return {
+        "labels": point.labels,
+        "n_clusters": int(point.sizes.size),
+        "scores": point.scores,
+        "dial": point.fairness,
+        "baseline": compared,
+        "curve": curve,
+        "point": point,
+    }
 
 
-def _given_baseline(
-    given: ClusteringResult | ArrayLike, result: ClusteringResult, graph: Graph | None
-) -> Baseline:
-    """Return the given baseline, with clusters aligned with those of the result."""
+def _given_baseline(given: Any, result: ClusteringResult, graph: Graph | None) -> Baseline:
+    """Return a result or labels as a baseline, with clusters aligned with those of the result."""
     n = result.labels.size
-    given_labels: Any = given
     scores: Mapping[str, Any] = {}
-    if isinstance(given, ClusteringResult):
-        given_labels = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
+    is_result = isinstance(given, ClusteringResult)
+    if is_result:
         scores = given.scores
+        given = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
     nodes = Graph._trusted(sparse.csr_array((n, n)), result.node_names)
-    labels = labels_in_order(given_labels, nodes, "labels of the baseline")
-    if graph is not None and not isinstance(given, ClusteringResult):
+    labels = labels_in_order(given, nodes, "labels of the baseline")
+    if graph is not None and not is_result:
         scores = evaluate(graph, labels, sensitive_features=result.attributes)
-    codes = unique_values(labels)[1]
-    found = aligned(codes, result.labels, scores, "in the baseline", [])
+    found = aligned(unique_values(labels)[1], result.labels, scores, "in the baseline", [])
     if found is None:
         raise ParameterError(
             f"The baseline has more than {MAX_ALIGNED:,} clusters, too many to find out which are the same."
@@ -243,11 +234,10 @@ def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str
         left_out.append(f"There is no comparison without fairness: {reason}.")
         return {}
     dial = float(result.parameters["fairness"])
-    scale = model._parameters["fairness"]
-    bounded = isinstance(scale, Real) and scale.high == 1
     # The time of an untimed result is NaN, which compares false.
     cheap = graph.n_nodes + graph.n_edges <= _CHEAP_SIZE and not result.seconds > _CHEAP_SECONDS
-    values = sorted({*(_GRID if bounded and cheap else (0.0,))} - ({dial} if bound is None else set()))
+    grid = _GRID if cheap and dial_ends(model) else (0.0,)
+    values = sorted(set(grid) - ({dial} if bound is None else set()))
     with warnings.catch_warnings():
         # Warnings of these fits are not about the result.
         warnings.simplefilter("ignore", UserWarning)
@@ -285,6 +275,12 @@ def method_of(estimator: str) -> Method | None:
     return next((method for method in METHODS.values() if method.estimator == estimator), None)
 
 
+def dial_ends(estimator: Any) -> bool:
+    """Return whether the fairness weight of an estimator ends at 1."""
+    constraint = estimator._parameters["fairness"]
+    return isinstance(constraint, Real) and constraint.high == 1
+
+
 def _rebuilt_estimator(result: ClusteringResult) -> Any:
     """Return the estimator of a result, or None if its record is incomplete."""
     method = method_of(result.method)
@@ -298,12 +294,9 @@ def _rebuilt_estimator(result: ClusteringResult) -> Any:
     others = {"random_state": result.seed, "at_least": None, "execution": None}
     parameters |= {name: value for name, value in others.items() if name in parameters}
     # Objects are recorded by their repr, from which they cannot be rebuilt.
-    constraints = estimator._parameters
-    if not all(
-        name in constraints and constraints[name].accepts(value) for name, value in parameters.items()
-    ):
-        return None
-    return estimator(**parameters)
+    known = estimator._parameters
+    accepted = all(name in known and known[name].accepts(value) for name, value in parameters.items())
+    return estimator(**parameters) if accepted else None
 
 
 def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, TradeoffPoint | None, Stored]:

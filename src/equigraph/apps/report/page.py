@@ -5,34 +5,60 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.files import write_text
-from equigraph._utils.parameters import Real
 from equigraph._utils.records import parameters_of
+from equigraph._utils.sizes import small_clusters, small_words
 from equigraph._utils.templates import render
-from equigraph._utils.text import count
+from equigraph._utils.text import count, listed
 from equigraph.analysis.pricing import RulePrices
 from equigraph.analysis.tradeoff import TradeoffCurve
-from equigraph.apps.report import figures, wording
+from equigraph.apps.report import figures
 from equigraph.apps.report.figures import hex_color
-from equigraph.apps.report.findings import Findings, method_of, of_curve, of_result
+from equigraph.apps.report.findings import Findings, dial_ends, findings_of, method_of
 from equigraph.base import interaction_of
 from equigraph.exceptions import MissingDependencyError
+from equigraph.graph.groups import Groups
+from equigraph.graph.groups.encode import ungrouped_sentence
+from equigraph.metrics import composition
+from equigraph.metrics.notions import NORMALIZED
+from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
 from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS, Composition, score_name
 from equigraph.plotting.clusters import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors, group_colors, text_color
 from equigraph.results.result import ClusteringResult
 
+# A cluster mirrors the whole if each group is off by less than one member, or by at most this share of what whole nodes
+# allow. A bound in percentage points would not work: a cluster without a group of 3 % is off by only three.
+TOLERANCE = 0.1
 _MAX_MOVED, _MAX_MOVES = 30, 12  # most names of a row, and rows, in the table of moves
 # Most members that are listed completely.
 _MANY_NODES, _MAX_OF_MANY = 2000, 20
 _MAX_SIZES = 12  # most cluster sizes listed in a row of the curve
+_MAX_FEW = 3  # most groups named as too small for all clusters
 _HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}
+# The number of clusters comes last.
+_LISTED = (*(SCORES[name] for name in COMPARED), *OF_NOTIONS.values(), SCORES["n_nonempty"])
+_WITHIN = "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive."
+MEANINGS = {"within": _WITHIN, **{score.name: score.meaning for score in _LISTED}}
+NAMES = {"within": "links inside clusters", **{score.name: score.words for score in _LISTED}}
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def number(value: Any) -> str:
+    """Return a score with three digits, a count unchanged, or a dash if missing."""
+    if value is None or value != value:
+        return "\N{EN DASH}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def write_report(
@@ -48,38 +74,40 @@ def write_report(
     A clustering is compared with a baseline, as in `ClusteringResult.report`; of a curve, one point is explained, given
     or selected by a rule. Returns sentences on omitted content and the reasons.
     """
-    if isinstance(subject, TradeoffCurve):
-        found = of_curve(subject, graph, select)
-    else:
-        found = of_result(subject, graph, baseline)
+    found = findings_of(subject, graph, baseline=baseline, select=select)
     write_text(path, make_page(found))
     return found.left_out
 
 
 def make_page(findings: Findings) -> str:
     """Return the page."""
-    subject = findings.subject
-    source = {"edges": None, "command": None, "n_dropped": None, **(subject.source or {})}
+    subject, curve = findings.subject, findings.curve
     status = getattr(subject, "status", "stopped" if getattr(subject, "stopped", False) else None)
-    curve, rules = findings.curve, getattr(subject, "rules", None)
+    rules, method = getattr(subject, "rules", None), method_of(subject.method)
     measure = "NB" if curve is None else curve.measure
+    small = small_clusters(findings.sizes, subject.parameters)
     return render(
         "equigraph.apps.report",
         f=findings,
         subject=subject,
-        source=source,
+        source={"edges": None, "command": None, "n_dropped": None, **(subject.source or {})},
         status=status,
         measure=measure,
-        words=wording,
+        names_of_scores=NAMES,
+        percent=percent,
+        number=number,
         count=count,
         repr=repr,
+        tolerance=TOLERANCE,
         tiles=_tiles(findings, measure),
-        method=method_of(subject.method),
-        dial_ends=_dial_ends(findings),
+        method=method,
+        dial_ends=dial_ends(method.load()) if method and findings.dial is not None else None,
         max_groups=MAX_GROUPS,
         max_clusters=MAX_CLUSTERS,
         figures=figures,
-        compositions=[_composition(what, name) for name, _, what in findings.compositions()],
+        compositions=_compositions(findings),
+        gaps=_gaps_of_means(findings),
+        small=small_words(findings.sizes, small) if small.size else "",
         members=_members(findings),
         rules=rules,
         prices=RulePrices.from_dict(rules["prices"]) if rules and "prices" in rules else None,
@@ -107,7 +135,7 @@ def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
 
 def _tiles(findings: Findings, measure: str) -> dict[str, str]:
     """Return the headline scores with their descriptions."""
-    tiles = {name: wording.NAMES.get(name, name) for name in ("Q", measure)}
+    tiles = {name: NAMES.get(name, name) for name in ("Q", measure)}
     attributes = findings.subject.attributes or ()
     if len(attributes) > 1:
         tiles[measure] = f"mean of {tiles[measure]}"
@@ -115,23 +143,65 @@ def _tiles(findings: Findings, measure: str) -> dict[str, str]:
     return {name: words for name, words in tiles.items() if name in findings.scores}
 
 
-def _dial_ends(findings: Findings) -> bool | None:
-    """Return whether the fairness weight of the method ends at 1; None for an unknown method."""
-    method = method_of(findings.subject.method)
-    if method is None or findings.dial is None:
-        return None
-    constraint = method.load()._parameters["fairness"]
-    return isinstance(constraint, Real) and constraint.high == 1
+class Mirroring(NamedTuple):
+    """How well clusters mirror the population, and where a share of a group differs most."""
+
+    n: int  # clusters
+    n_close: int  # clusters that mirror the population
+    closest: bool  # whether all of them are as close as whole nodes allow
+    cluster: object
+    group: object
+    share: float
+    population: float
 
 
-def _composition(what: Composition, attribute: str | None) -> dict[str, Any]:
+def mirroring(what: Composition) -> Mirroring:
+    """Count the clusters that mirror the population, and find the widest gap of all.
+
+    Clusters without a member of any group count as mirroring.
+    """
+    scores = np.where(what.counts.sum(axis=1) > 0, NORMALIZED.cluster_scores(what.counts), 1.0)
+    gaps = np.where(what.counts.sum(axis=1)[:, None] > 0, np.abs(what.shares - what.population), 0.0)
+    cluster, group = np.unravel_index(int(np.argmax(np.round(gaps, 12))), gaps.shape)
+    return Mirroring(
+        int(what.clusters.size),
+        int((scores >= 1 - TOLERANCE - 1e-12).sum()),
+        bool((scores == 1).all()),
+        what.clusters.tolist()[cluster],
+        what.groups.tolist()[group],
+        float(what.shares[cluster, group]),
+        float(what.population[group]),
+    )
+
+
+def _compositions(findings: Findings) -> list[dict[str, Any]]:
+    """Return the groups of each attribute in the nonempty clusters; empty without groups."""
+    attributes = findings.subject.attributes
+    if attributes is None:
+        return []
+    several = attributes.are_several
+    return [
+        _composition(findings.labels, groups, name if several else findings.attribute)
+        for name, groups in attributes.groups.items()
+    ]
+
+
+def _composition(labels: NDArray[np.intp], groups: Groups, attribute: str | None) -> dict[str, Any]:
     """Return the groups of an attribute in each cluster and, last, in all nodes."""
+    what = composition(labels, sensitive_features=groups)
     shown = what.capped()
     clusters = zip(shown.clusters, shown.counts.tolist(), shown.ungrouped.tolist(), strict=True)
+    sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+    few = [f"{name} ({size:,})" for name, size in sizes if size < what.clusters.size]
+    named = few if len(few) <= _MAX_FEW else [*few[:_MAX_FEW], f"{len(few) - _MAX_FEW:,} more"]
     return {
         "attribute": attribute,
+        "groups": groups,
         "shown": shown,
-        "ungrouped": bool(what.ungrouped.any()),
+        "mirror": mirroring(what),
+        "ungrouped": ungrouped_sentence(groups.n_ungrouped) if groups.n_ungrouped else None,
+        "n_few": len(few),
+        "few": listed(named) if few else None,
         "colors": [(hex_color(color), text_color(color)) for color in group_colors(len(shown.groups))],
         "borders": (np.cumsum(shown.totals)[:-1] / shown.totals.sum()).tolist(),
         "lined": len(shown.groups) <= MAX_LINED_GROUPS,
@@ -140,6 +210,15 @@ def _composition(what: Composition, attribute: str | None) -> dict[str, Any]:
             ("All", shown.totals.tolist(), shown.n_ungrouped),
         ],
     }
+
+
+def _gaps_of_means(findings: Findings) -> list[tuple[Any, ...]]:
+    """Return the attributes of numbers with the largest gap between the means of clusters, also in deviations."""
+    found = [
+        (name, *(findings.scores.get(score_name(one, name)) for one in ("mean_gap", "mean_gap_sd")))
+        for name in findings.subject.attributes or ()
+    ]
+    return [one for one in found if one[1] is not None]
 
 
 def _members(findings: Findings) -> dict[str, Any]:
@@ -163,7 +242,7 @@ def _people(findings: Findings, nodes: NDArray[np.intp], most: int) -> dict[str,
 
 def _tradeoff(findings: Findings) -> dict[str, Any] | None:
     """Return the figures of the curve, None without one."""
-    if findings.curve is None or findings.point is None:
+    if findings.curve is None:
         return None
     kinds = ("front", "twin") if findings.is_curve else ("front",)
     return {kind: figures.tradeoff_figure(findings, kind) for kind in kinds}
@@ -171,14 +250,11 @@ def _tradeoff(findings: Findings) -> dict[str, Any] | None:
 
 def _points(findings: Findings) -> dict[str, Any]:
     """Return the table of the points of a curve."""
-    curve, point = findings.curve, findings.point
-    assert curve is not None
-    assert point is not None
-    shown = curve.points_with(point)
+    curve: Any = findings.curve
+    shown = curve.points_with(findings.point)
     # For each attribute the measure of the curve; other scores are in curve.csv.
-    each = list(curve.attribute_measures().values())
     rest = [name for name in curve.points[0].scores if name != curve.measure and "[" not in name]
-    names = [curve.measure, *each, *rest]
+    names = [curve.measure, *curve.attribute_measures().values(), *rest]
     rows = []
     for one in shown:
         sizes = " ".join(map(str, one.sizes[:_MAX_SIZES].tolist()))
@@ -186,16 +262,16 @@ def _points(findings: Findings) -> dict[str, Any]:
             sizes += f" and {one.sizes.size - _MAX_SIZES:,} more"
         rows.append([f"{one.fairness:.3g}", *(one.scores[name] for name in names), sizes])
     heads = ["dial", *(_HEADS.get(name, name) for name in names), "sizes"]
-    return {"heads": heads, "rows": rows, "mark": next(i for i, one in enumerate(shown) if one is point)}
+    mark = next(i for i, one in enumerate(shown) if one is findings.point)
+    return {"heads": heads, "rows": rows, "mark": mark}
 
 
 def _moved(findings: Findings) -> dict[str, Any] | None:
     """Return the nodes whose cluster differs from the baseline, None without one."""
-    compared = findings.baseline
-    if compared is None:
+    if findings.baseline is None:
         return None
-    nodes = compared.moved(findings.labels)
-    before, after = compared.labels[nodes], findings.labels[nodes]
+    nodes = np.flatnonzero(findings.baseline.labels != findings.labels)
+    before, after = findings.baseline.labels[nodes], findings.labels[nodes]
     pairs = Counter(zip(before.tolist(), after.tolist(), strict=True))
     common = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
     rows = []
@@ -226,13 +302,11 @@ def _has_mean_interaction(findings: Findings) -> bool:
 
 def _scores(findings: Findings) -> list[list[Any]]:
     """Return all scores with their meaning, beside those of the baseline."""
-    compared = findings.baseline
-    columns: list[dict[str, Any]] = [{"within": findings.within(findings.labels), **findings.scores}]
-    if compared is not None:
-        columns.append({"within": findings.within(compared.labels), **compared.scores})
+    compared = (findings, findings.baseline) if findings.baseline else (findings,)
+    columns = [{"within": findings.within(one.labels), **one.scores} for one in compared]
     return [
-        [wording.NAMES[name], *(values.get(name) for values in columns), meaning]
-        for name, meaning in wording.MEANINGS.items()
+        [NAMES[name], *(values.get(name) for values in columns), meaning]
+        for name, meaning in MEANINGS.items()
         if columns[0].get(name) is not None
     ]
 

@@ -3,14 +3,14 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from html import unescape
 
 import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.apps.report import wording
-from equigraph.apps.report.findings import aligned, of_result
-from equigraph.apps.report.page import make_page
+from equigraph.apps.report import page
+from equigraph.apps.report.findings import aligned, findings_of
 from equigraph.graph import Graph
 from equigraph.metrics import composition
 from tests.apps.report.conftest import as_result, make_large
@@ -28,16 +28,21 @@ def naive_mirroring(labels, groups):
     return mirror
 
 
+def page_of(result, graph, baseline=False):
+    text = page.make_page(findings_of(result, graph, baseline=baseline))
+    return unescape(text).replace("\N{NO-BREAK SPACE}", " ")
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_mirroring_counts_what_a_naive_count_does(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, 60)
     groups = rng.choice(["a", "b", "c"], 60, p=[0.6, 0.3, 0.1])
-    found, widest = wording.mirroring(composition(labels, sensitive_features=groups))
-    assert found == naive_mirroring(labels.tolist(), groups.tolist())
-    inside = groups[labels == widest.cluster]
-    assert widest.share == pytest.approx((inside == widest.group).mean())
-    assert widest.population == pytest.approx((groups == widest.group).mean())
+    found = page.mirroring(composition(labels, sensitive_features=groups))
+    assert found.n_close == naive_mirroring(labels.tolist(), groups.tolist())
+    inside = groups[labels == found.cluster]
+    assert found.share == pytest.approx((inside == found.group).mean())
+    assert found.population == pytest.approx((groups == found.group).mean())
 
 
 @pytest.mark.parametrize(
@@ -71,8 +76,7 @@ def test_mirroring_counts_what_a_naive_count_does(seed):
 def test_fairness_sentences(labels, groups, sentence):
     n = len(labels)
     graph = Graph(np.ones((n, n)) - np.eye(n), None, np.array(list(groups)), "g")
-    findings = of_result(as_result(graph, np.array(labels)), graph, False)
-    assert wording.fairness_sentence(findings).replace("\N{NO-BREAK SPACE}", " ").startswith(sentence)
+    assert f'<p class="lead">{sentence}' in page_of(as_result(graph, np.array(labels)), None)
 
 
 def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters():
@@ -81,12 +85,13 @@ def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters():
     graph = Graph(np.ones((n, n)) - np.eye(n), None, groups, "g", missing="ignore")
     labels = np.array([0] * 10 + [1] * 9 + [2])
     result = replace(as_result(graph, labels), parameters={"n_clusters": 3})
-    ungrouped, group, cluster = wording.remarks(of_result(result, graph, False))
-    assert ungrouped == "1 node without a group: it counts for cohesion and sizes, for no group's share."
-    assert group.startswith("No clustering has a member of c (1) in each of 3 clusters: that group has fewer")
-    assert cluster == "Cluster 2 has 1 node, which nobody asked for: size_bounds of FairPartition avoid it."
+    text = page_of(result, None)
+    assert "1 node without a group: it counts for cohesion and sizes, for no group's share." in text
+    assert "No clustering has a member of c (1) in each of 3 clusters: that group has fewer" in text
+    sentence = "Cluster 2 has 1 node, which nobody asked for: size_bounds of FairPartition avoid it."
+    assert sentence in text
     asked = replace(result, parameters={"n_clusters": 3, "size_bounds": [1, None]})
-    assert len(wording.remarks(of_result(asked, graph, False))) == 2
+    assert sentence not in page_of(asked, None)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +104,19 @@ def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters():
 )
 def test_headlines(labels, headline):
     graph = Graph(np.ones((4, 4)) - np.eye(4))
-    assert wording.headline(of_result(as_result(graph, np.array(labels)), graph, False)) == headline
+    assert findings_of(as_result(graph, np.array(labels)), graph, baseline=False).headline == headline
 
 
 def test_links_inside_by_weight_and_against_a_baseline():
     weights = np.array([[0, 3, 1, 0], [3, 0, 0, 0], [1, 0, 0, 4], [0, 0, 4, 0]], dtype=float)
     graph = Graph(weights, None, np.array(list("abab")), "g")
-    findings = of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, np.array([0, 1, 0, 0]))
+    result = as_result(graph, np.array([0, 0, 1, 1]))
+    findings = findings_of(result, graph, baseline=np.array([0, 1, 0, 0]))
     assert findings.within(findings.labels) == pytest.approx(7 / 8)
     sentence = "88 % of the link weight stays inside a cluster, 25 points more than in the baseline."
-    assert sentence in make_page(findings).replace("\N{NO-BREAK SPACE}", " ")
+    assert sentence in page_of(result, graph, np.array([0, 1, 0, 0]))
     graph = Graph(np.zeros((4, 4)), None, np.array(list("abab")), "g")
-    assert "inside a cluster" not in make_page(
-        of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, False)
-    )
+    assert "inside a cluster" not in page_of(as_result(graph, np.array([0, 0, 1, 1])), graph)
 
 
 def test_too_many_clusters_are_not_aligned():
@@ -125,4 +129,4 @@ def test_too_many_clusters_are_not_aligned():
 def test_every_score_has_a_name_and_a_meaning():
     graph, labels = make_large(30, 3, 2)
     scores = {*eg.metrics.evaluate(graph, labels), "mouflon", "evenness", "within"}
-    assert scores == set(wording.NAMES) == set(wording.MEANINGS)
+    assert scores == set(page.NAMES) == set(page.MEANINGS)
