@@ -33,7 +33,7 @@ def test_a_composition_of_a_thousand_groups_is_one_picture(many, tmp_path):
 
 
 def test_the_table_of_the_command_is_not_blank(many, capsys):
-    from equigraph.apps.cli.summary import print_composition
+    from equigraph.apps.cli.console import print_composition
     from equigraph.graph.groups import encode_attributes
 
     labels, groups = many

@@ -1,11 +1,12 @@
-import click
+import inspect
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
-from equigraph.apps.cli.options import parameter_options, parse_value
-from equigraph.apps.cli.sources import reading_options
+from equigraph.apps.cli.options import parameter_options, parameters_of, parse_value
+from equigraph.graph import read_graph
 from equigraph.methods import METHODS
 
 CORE = [method for method in METHODS.values() if method.extra is None]
@@ -74,14 +75,6 @@ def test_whatever_is_accepted_the_constraint_accepts(text):
 
 
 def test_reading_options_are_those_of_read_graph():
-    import inspect
-
-    from equigraph.graph import read_graph
-
-    @click.command()
-    @reading_options
-    def command(): ...
-
-    options = {parameter.name for parameter in command.params} - {"edges"}
     # Weights stand behind the colon of --attribute.
-    assert options == set(inspect.signature(read_graph).parameters) - {"graph", "dtype", "attribute_weights"}
+    expected = set(inspect.signature(read_graph).parameters) - {"graph", "dtype", "attribute_weights"}
+    assert {parameter.name for parameter in parameters_of("reading")} == expected

@@ -13,7 +13,7 @@ import click
 
 from equigraph._utils.text import did_you_mean
 from equigraph._utils.version import __version__
-from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.options import DEBUG_HELP, Command
 from equigraph.exceptions import EquigraphError, InputError, visible
 
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `output.Stop`.
@@ -107,7 +107,7 @@ def _usage_sentence(error: click.ClickException) -> str:
 
 @click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="equigraph")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, expose_value=False, help=DEBUG_HELP)
 def app() -> None:
     """Cluster a graph so that the clusters are cohesive and fair.
 

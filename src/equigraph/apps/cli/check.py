@@ -12,12 +12,11 @@ import click
 
 import equigraph as eg
 from equigraph._utils.text import count, listed
-from equigraph.apps.cli import options
-from equigraph.apps.cli.classes import LANGUAGE, print_classes, sheet_options, sheet_settings
+from equigraph.apps.cli.classes import print_classes, sheet_settings
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
-from equigraph.apps.cli.options import Command, Settings, option, whole
+from equigraph.apps.cli.options import Command, Settings
 from equigraph.apps.cli.refine import read_labels
-from equigraph.apps.cli.sources import read_again, stored_graph_options
+from equigraph.apps.cli.sources import read_again
 from equigraph.exceptions import InputError
 
 # Exit code if a rule is broken.
@@ -25,21 +24,6 @@ BROKEN = 1
 
 
 @click.command("check", cls=Command)
-@click.argument("folder", metavar="OUT")
-@click.argument("edited", metavar="[EDITED]", required=False)
-@option("--repair", "Move as few people as needed until every rule is kept again.")
-@option("--max-moves", "Most people that --repair may move.", type=whole(1))
-@option(options.OUTPUT, "Folder for the lists after --repair.")
-@option(
-    "--people SHEET",
-    "The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
-)
-@sheet_options
-@LANGUAGE
-@option("--encoding TEXT", "Encoding of an edited text file.  [default: guessed]")
-@option("--force", "Replace what is in the folder of -o.")
-@option("-q --quiet", "Print nothing; the exit code tells.")
-@stored_graph_options
 def command(folder: str, edited: str | None, **settings: Any) -> None:
     """Check lists that were edited by hand: every rule, every score, and what got worse.
 

@@ -11,9 +11,8 @@ import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, table
-from equigraph.apps.cli.options import MethodCommand, option, whole
-from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.sources import reading_options
+from equigraph.apps.cli.options import MethodCommand
+from equigraph.apps.cli.output import Run
 from equigraph.methods import get_method
 
 KIND = "stability"
@@ -36,35 +35,6 @@ _REPLACED = {
 
 
 @click.command("choose-k", cls=MethodCommand, replaced=_REPLACED)
-@reading_options
-@options.METHOD
-@options.GENERIC
-@option("--from", "Least number of clusters.", "least", type=whole(2), default=2)
-@option("--to", "Largest number of clusters.", "most", type=whole(2), default=10)
-@option("--seeds", "Fits to the graph for each number.", "n_seeds", type=whole(2), default=3)
-@option(
-    "--removals",
-    "Fits to copies without some links, for each number.",
-    "n_removals",
-    type=whole(0),
-    default=4,
-)
-@option(
-    "--removed",
-    "Part of the links that a copy lacks.",
-    type=click.FloatRange(0, 0.5, min_open=True),
-    default=0.1,
-)
-@option(
-    "--effort", "Length of each search, for methods that have one.", type=click.FloatRange(min=0), default=0.1
-)
-@options.seed("Seed.")
-@options.TIME_LIMIT
-@option(
-    options.OUTPUT, f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}."
-)
-@output_options
-@options.PRINTING
 def command(edges: str, method: str, **settings: Any) -> None:
     """Recommend a number of clusters: one with good and stable clusters.
 

@@ -14,13 +14,8 @@ from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import (
     Command,
-    Read,
     Settings,
-    assignments,
-    option,
-    option_group,
     parse_weighted,
-    whole,
 )
 from equigraph.apps.cli.output import Run
 
@@ -28,44 +23,6 @@ _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # Attributes spread less evenly than this are reported.
 _UNEVEN = 0.8
 _MOST_VALUES = 6  # values of an attribute that the table of the classes counts
-
-_SHEET = Read(lambda text: int(text) if text.isdecimal() else text)
-BINS = assignments(
-    "--bins COLUMN=NUMBER",
-    "Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
-    "column has more than six numbers]",
-    kind=whole(2),
-)
-sheet_options = option_group(
-    assignments(
-        "--columns HEADER=ROLE",
-        "What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
-        "or none; may be repeated.",
-    ),
-    option(
-        "--sheet NAME", "Sheet of a workbook with the people: name, or number from 1.", "page", type=_SHEET
-    ),
-    option(
-        "--wishes-sheet NAME",
-        "Further sheet, or file, with wishes: one row for each person or each pair.  [default: found by its name, "
-        "or as a list of pairs]",
-        type=_SHEET,
-    ),
-    assignments(
-        "--name WRITTEN=PERSON",
-        "Who is meant by a name that is not on the list, or none; may be repeated.",
-        "meant",
-        split=str.partition,
-    ),
-    option("--accept-near", "Take a misspelt name if only one person can be meant."),
-)
-
-
-LANGUAGE = option(
-    "--language [en|de]",
-    "Language of the lists, and of notes, questions and errors about the sheet.",
-    default="en",
-)
 
 
 def sheet_settings(settings: Settings) -> Settings:
@@ -82,48 +39,6 @@ def sheet_settings(settings: Settings) -> Settings:
 
 
 @click.command("classes", cls=Command)
-@click.argument("sheet", metavar="SHEET")
-@option("-k --n-classes", "Number of classes.", type=whole(2), required=True)
-@option(options.OUTPUT, "Folder for the lists; a new one is made.")
-@option("--names 5a,5b,...", "Names of the classes.", type=options.NAMES)
-@option("--sizes 25,27", "Least and most people in a class.  [default: equal]", type=options.SIZES)
-@option("--friends", "Number of wished-for friends that everybody has in class.", type=whole(0), default=1)
-@option(
-    "--attribute COLUMN[:WEIGHT]",
-    "A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
-    "attributes",
-    multiple=True,
-)
-@BINS
-@option(
-    "--evenness",
-    "Weight of evenness, from 0 (wishes only) to 1 (evenness only).",
-    type=options.SHARE,
-    default=0.98,
-)
-@option("--together 'Ada,Ben'", "People who share a class; may be repeated.", **options.NODE_SETS)
-@option("--apart 'Cem,Dora'", "People who do not; may be repeated.", **options.NODE_SETS)
-@option("--rules FILE", "Further rules, in a .json or .toml file.", "rules_file")
-@option("--alternatives", "Number of divisions.", type=whole(1), default=1)
-@sheet_options
-@option("--encoding TEXT", "Encoding of a text file.  [default: guessed, and said]")
-@option("--wishes [any|mutual|ranked]", "Which wishes count; ranked: the first ones most.", default="any")
-@option(
-    "--excel [semicolon|comma|tab]",
-    "Text files as Excel opens them, with this separator.  [without a value: semicolon]",
-    is_flag=False,
-    flag_value="semicolon",
-)
-@option("--door", "Write door.html too: names only, to hang up.")
-@option("--by-surname", "Sort the lists by surname, and not as the sheet does.")
-@option("--date TEXT", "Date to print on the lists.", default="", show_default=False)
-@option("--title TEXT", "Headline of the lists.  [default: Classes]")
-@LANGUAGE
-@option("--effort", "Length of the search.", type=click.FloatRange(min=0), default=1.0)
-@options.seed()
-@option("--force", "Replace lists that were edited, or that another run wrote.")
-@options.TIME_LIMIT
-@options.PRINTING
 def command(sheet: str, **settings: Any) -> None:
     """Divide the people of a sheet into classes, and write lists to print and to edit.
 

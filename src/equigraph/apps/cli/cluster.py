@@ -11,44 +11,15 @@ import click
 
 import equigraph as eg
 from equigraph.apps.cli import options
-from equigraph.apps.cli.console import note
-from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of, option, whole
-from equigraph.apps.cli.output import PAGE, Run, output_options
-from equigraph.apps.cli.sources import open_source, reading_options
-from equigraph.apps.cli.summary import print_result
+from equigraph.apps.cli.console import note, print_result
+from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of
+from equigraph.apps.cli.output import PAGE, Run
+from equigraph.apps.cli.sources import open_source
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
 
 
 @click.command("cluster", cls=MethodCommand)
-@reading_options
-@options.METHOD
-@options.GENERIC
-@options.TIME_LIMIT
-@option(
-    options.OUTPUT, "Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json."
-)
-@output_options
-@option("--parquet", "Also write labels.parquet into the folder.")
-@option(
-    "--labels-format [csv|parquet]",
-    "Whether the labels go to labels.csv, or to labels.parquet in its place.",
-    default="csv",
-)
-@option("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")
-@option("--report", "Also write report.html, which explains the clusters, into the folder.")
-@options.rule_options
-@options.rule_option("--price", "Also find out what the clusters would be without each rule in turn.")
-@option(
-    "--workers N",
-    "Share the work among so many Dask workers, started on this machine for the run.",
-    type=whole(1),
-)
-@option(
-    "--scheduler ADDRESS",
-    "Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.",
-)
-@options.PRINTING
 def command(edges: str, method: str, **settings: Any) -> None:
     """Cluster a graph and score the clusters.
 

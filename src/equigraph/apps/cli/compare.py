@@ -10,13 +10,11 @@ import click
 
 import equigraph as eg
 from equigraph._utils.text import count
-from equigraph.apps.cli import options
 from equigraph.apps.cli.app import BAD_INPUT, FAILED
-from equigraph.apps.cli.console import line, note, table, warnings_as_notes
-from equigraph.apps.cli.options import Command, assignments, constraints_of, option, whole
+from equigraph.apps.cli.console import describe_graph, line, note, table, warnings_as_notes
+from equigraph.apps.cli.options import Command, constraints_of
 from equigraph.apps.cli.output import Run, check_file
-from equigraph.apps.cli.sources import PREFIX, READING_OPTIONS, read_source
-from equigraph.apps.cli.summary import describe_graph
+from equigraph.apps.cli.sources import PREFIX, read_source
 from equigraph.methods import METHODS, get_method
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
@@ -29,36 +27,6 @@ _TESTED = {
 
 
 @click.command("compare", cls=Command)
-@click.argument("edges", metavar="EDGES...", nargs=-1, required=True)
-@READING_OPTIONS
-@assignments(
-    "-k --n-clusters [GRAPH=]NUMBER",
-    "Number of clusters, of all graphs or of one; may be repeated.",
-    kind=whole(2),
-    required=True,
-)
-@option("--methods A,B,C", "Names of methods; by default all.", type=options.NAMES)
-@option(
-    "--metrics A,B,C",
-    "Names of scores, such as Q,NB,conductance; by default the usual ones.",
-    type=options.NAMES,
-)
-@assignments(
-    "--fairness [METHOD=]VALUE",
-    "The dial of the methods that have one, or of one method; may be repeated.",
-    kind=float,
-)
-@option("--tune", "First choose every dial that --fairness does not set, by Q times NB.")
-@option("--seeds", "Number of seeds for each method.", type=whole(1), default=3)
-@options.seed("The first seed.")
-@option("--baseline METHOD", "Test every other method against this one, in pairs; see above.")
-@option("--intervals", "Print half of the 95 % confidence interval in place of the standard deviation.")
-@option("-o --output FILE", "Write the table as .csv, .json, .md or .tex.")
-@option("--per-seed FILE", "Write one row for each graph, method and seed as .csv.")
-@option("--force", "Replace files of these names.")
-@options.TIME_LIMIT
-@option("--json", "Print JSON and nothing else.", "as_json")
-@option("-q --quiet", "No progress bar and no table.")
 def command(edges: tuple[str, ...], **settings: Any) -> None:
     """Run every method on one graph or several; one row each.
 

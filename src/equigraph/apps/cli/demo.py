@@ -8,13 +8,11 @@ from typing import Any
 import click
 
 import equigraph as eg
-from equigraph.apps.cli import options
 from equigraph.apps.cli.cluster import PICTURES, draw
-from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command, option
+from equigraph.apps.cli.console import group_counts, line, note, sizes_by_group, table
+from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.output import PAGE, Run
 from equigraph.apps.cli.sources import EMBEDDED, PREFIX, dataset_graph
-from equigraph.apps.cli.summary import group_counts, sizes_by_group
 from equigraph.exceptions import MissingDependencyError, require
 
 N_CLUSTERS = 3
@@ -31,9 +29,6 @@ _PICTURES = ("methods.png", "tradeoff.png")
 
 
 @click.command("demo", cls=Command)
-@option("-o --output DIR", "Folder for the results and pictures.", default="equigraph-demo")
-@options.seed("Seed of every method.")
-@option("--force", "Replace what other runs, or other programs, wrote into the folder.")
 def command(**settings: Any) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
     from dataclasses import replace

@@ -10,17 +10,12 @@ import click
 
 import equigraph as eg
 from equigraph.apps.cli.console import line, warnings_as_notes
-from equigraph.apps.cli.options import Command, option
-from equigraph.apps.cli.sources import read_again, stored_graph_options
+from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.sources import read_again
 from equigraph.exceptions import InputError
 
 
 @click.command("explain", cls=Command)
-@click.argument("folder", metavar="OUT")
-@click.argument("what", metavar="NODE", nargs=-1, required=True)
-@option("--rules FILE", "Rules (json or toml); each move lists those that it would break.")
-@option("--json", "Print everything as JSON.", "as_json")
-@stored_graph_options
 def command(folder: str, what: tuple[str, ...], **settings: Any) -> None:
     """Explain why a node is in its cluster, and what each move would change.
 

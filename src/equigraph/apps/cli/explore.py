@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 import equigraph as eg
-from equigraph.apps.cli.classes import BINS, sheet_options, sheet_settings
+from equigraph.apps.cli.classes import sheet_settings
 from equigraph.apps.cli.console import line, note, warnings_as_notes
-from equigraph.apps.cli.options import Command, Settings, option, whole
+from equigraph.apps.cli.options import Command, Settings
 from equigraph.apps.cli.sources import PREFIX, dataset_graph
 from equigraph.exceptions import ParameterError, RosterError, require
 
@@ -18,19 +18,6 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 
 
 @click.command("explore", cls=Command)
-@click.argument("source", metavar="[FILE]", required=False)
-@option("--groups FILE", "FILE holds links, and this table the groups of its people.")
-@option("--attribute NAME", "What to spread evenly.  [default: what `equigraph classes` spreads]")
-@sheet_options
-@BINS
-@option("-k --n-clusters", "Number of groups to make.", type=whole(2))
-@option(
-    "--port", "The port.  [default: a free one]", type=click.IntRange(0, 65535), default=0, show_default=False
-)
-@option("--host", "The address to listen on.", default="127.0.0.1")
-@option("--browser/--no-browser", "Whether to open the page.  [default: yes]", default=True)
-@option("--fresh", "Start over, and ignore the stored board.")
-@option("--print", "Print the groups of a saved board, and exit.", "print_")
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
 

@@ -14,15 +14,13 @@ from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED, Commands
 from equigraph.apps.cli.console import line, table
-from equigraph.apps.cli.options import Command, option
+from equigraph.apps.cli.options import DEBUG_HELP, Command
 from equigraph.apps.cli.sources import EMBEDDED, PREFIX, check_dataset
 from equigraph.exceptions import DatasetError
 from equigraph.methods import METHODS, get_method
 
 
 @click.command("methods", cls=Command)
-@click.argument("name", required=False)
-@option("--json", "Print JSON and nothing else.", "as_json")
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods, or the parameters of one of them."""
     if name is None:
@@ -69,13 +67,12 @@ def _parameters(method: Any) -> list[dict[str, Any]]:
 
 
 @click.group("datasets", cls=Commands)
-@option("--debug", "Show the traceback of an error.", expose_value=False)
+@click.option("--debug", is_flag=True, expose_value=False, help=DEBUG_HELP)
 def datasets() -> None:
     """List, describe and fetch the data sets."""
 
 
 @datasets.command("list")
-@option("--json", "Print JSON and nothing else.", "as_json")
 def list_command(as_json: bool) -> None:
     """List the data sets with their sizes."""
     rows = _datasets()
@@ -110,7 +107,6 @@ def _datasets() -> list[dict[str, Any]]:
 
 
 @datasets.command("info")
-@click.argument("name")
 def info_command(name: str) -> None:
     """Show where a data set comes from, its licence, and how it is cleaned."""
     check_dataset(name)
@@ -118,10 +114,6 @@ def info_command(name: str) -> None:
 
 
 @datasets.command("fetch")
-@click.argument("names", nargs=-1, required=True)
-@option("--raw", "The raw files instead, and clean them.")
-@option("--data-home DIR", "Folder to look in first, and to download into.")
-@option("-q --quiet", "No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and print their sizes."""
     for name in names:

@@ -1,10 +1,14 @@
-"""Declaration of options: shared ones, and those generated from the parameters of a method."""
+"""Options: those of the table ``options.toml``, and those generated from the parameters of a method."""
 
 from __future__ import annotations
 
+import csv
 import math
+import tomllib
 from collections.abc import Callable, Container, Mapping
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -12,7 +16,6 @@ import click
 import equigraph as eg
 from equigraph.methods import METHODS, get_method
 
-Decorator = Callable[[Any], Any]
 Settings = dict[str, Any]  # option values by name
 
 DEFAULT_METHOD = "fair-partition"
@@ -35,11 +38,11 @@ class SectionOption(click.Option):
 
 
 class Command(click.Command):
-    """A command with sections in its help and ``--debug``; repeating a single-valued option is an error."""
+    """A command with the options of its table, in sections; repeating a single-valued option is an error."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, help=DEBUG_HELP))
+    def __init__(self, name: str, **kwargs: Any):
+        debug = click.Option(["--debug"], is_flag=True, expose_value=False, help=DEBUG_HELP)
+        super().__init__(name, **kwargs | {"params": [*parameters_of(name), debug]})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; click would silently take the last value of a repeated option."""
@@ -72,45 +75,6 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-def option(usage: str, help: str, dest: str | None = None, **settings: Any) -> Decorator:
-    """Return an option declared as its help shows it: flags, and optionally a word for its value.
-
-    Words in brackets, ``[max|min]``, are its values; without a word, a type and a default it is a flag. A default is
-    shown. The dest is its name in the settings.
-    """
-    flags = [word for word in usage.split() if word.startswith("-")]
-    metavar = " ".join(usage.split()[len(flags) :]) or None
-    if metavar is not None and "|" in metavar:
-        settings["type"], metavar = click.Choice(metavar.strip("[]").split("|")), None
-    if metavar is None and not {"type", "default"} & set(settings) and "/" not in usage:
-        settings["is_flag"] = True
-    if not isinstance(settings.get("default"), bool):
-        settings.setdefault("show_default", settings.get("default") is not None)
-    names = [*flags, dest] if dest else flags
-    return click.option(*names, cls=SectionOption, metavar=metavar, help=help, **settings)
-
-
-def option_group(*options: Decorator) -> Decorator:
-    """Return a decorator that adds several options, in the order of the help."""
-
-    def add(function: Any) -> Any:
-        for one in reversed(options):
-            function = one(function)
-        return function
-
-    return add
-
-
-def whole(least: int) -> click.IntRange:
-    """Return the type of a whole number with a lower bound."""
-    return click.IntRange(min=least)
-
-
-def seed(text: str = "Seed of the search.") -> Decorator:
-    """Return the option for the seed."""
-    return option("--seed", text, type=whole(0), default=DEFAULT_SEED)
-
-
 class Read(click.ParamType):
     """Parameter type that is parsed by a function, whose ValueError says what was expected."""
 
@@ -125,36 +89,6 @@ class Read(click.ParamType):
             return self.read(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
-
-
-def assignments(
-    usage: str,
-    help: str,
-    dest: str | None = None,
-    *,
-    kind: Any = str,
-    split: Any = str.rpartition,
-    **settings: Any,
-) -> Decorator:
-    """Return an option that may be repeated, such as ``--bins NAME=NUMBER``, with what it assigns as a dict.
-
-    Where the usage has the name in brackets, ``[GRAPH=]NUMBER``, it may be missing, and is then empty.
-    """
-    expected, bare = usage.split()[-1], "[" in usage
-    read = click.types.convert_type(kind)
-
-    def collect(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for text in texts:
-            name, equals, value = (part.strip() for part in split(text, "="))
-            if not (value and equals and name) and not (bare and value):
-                raise click.BadParameter(f"{text!r} is not {expected}.")
-            if name in found:
-                raise click.BadParameter(f"given twice for {name or 'all'}: give it once.")
-            found[name] = read.convert(value, param, ctx)
-        return found
-
-    return option(usage, help, dest, multiple=True, callback=collect, **settings)
 
 
 def parse_names(text: str) -> list[str]:
@@ -203,48 +137,101 @@ def parse_bounds(text: str) -> tuple[int | None, int | None]:
     return least, most
 
 
-SHARE = click.FloatRange(0, 1)
-NAMES = Read(parse_names)
-OUTPUT = "-o --output DIR"
-QUIET = option("-q --quiet", "No progress bar and no summary.")
-AS_JSON = option("--json", "Print the summary as JSON and nothing else.", "as_json")
-PRINTING = option_group(AS_JSON, QUIET)
-TIME_LIMIT = option(
-    "--time-limit SECONDS",
-    "Stop so long after the start of the command, and keep what there is.",
-    type=click.FloatRange(min=0, min_open=True),
-)
-METHOD = option("-m --method", "Name of the method; `equigraph methods` lists them.", default=DEFAULT_METHOD)
-GENERIC = assignments(
-    "-P NAME=VALUE", "Any parameter of the method, by its name in Python.", "generic", split=str.partition
-)
+def parse_column(name: str) -> str | int:
+    """Return a column as int if it is a number, which may be a position; the reader tries it as a name first."""
+    return int(name) if name.isdecimal() and str(int(name)) == name else name
 
 
-rule_option = partial(option, section="Rules")
-NODE_SETS: Settings = {"multiple": True, "type": Read(parse_node_set)}
-SIZES = Read(parse_bounds)
-rule_options = option_group(
-    rule_option("--rules FILE", "Hard rules of all kinds, in a .json or .toml file.", "rules_file"),
-    rule_option("--together 'Ada,Ben'", "Nodes that share a cluster; may be repeated.", **NODE_SETS),
-    rule_option("--apart 'Cem,Dora'", "Nodes no two of which do; may be repeated.", **NODE_SETS),
-    rule_option("--sizes 25,27", "Least and most nodes of a cluster; none leaves a side open.", type=SIZES),
-    rule_option(
-        "--friends",
-        "With how many of the nodes linked to it every node shares its cluster, at least.",
-        type=whole(1),
-    ),
-    assignments(
-        "--shares ATTRIBUTE=0.1",
-        "How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
-        kind=float,
-        section="Rules",
-    ),
-    rule_option(
-        "--on-conflict [error|relax]",
-        "Whether rules that contradict each other are an error, or the last of them are given up.",
-        default="error",
-    ),
-)
+def parse_joint(text: str) -> list[str]:
+    """Return the attributes of joint groups; a name with a comma is in double quotes."""
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if len(names) < 2 or "" in names:
+        raise ValueError(f"{text} names no two attributes: expected such as gender,needs.")
+    return names
+
+
+_RANGES = {"int": click.IntRange, "float": click.FloatRange}
+_TYPES: dict[str, Any] = {
+    "int": int,
+    "float": float,
+    "file": click.Path(dir_okay=False, writable=True, path_type=Path),
+    "names": Read(parse_names),
+    "node set": Read(parse_node_set),
+    "bounds": Read(parse_bounds),
+    "numbers": Read(lambda text: [float(part) for part in text.split(",")]),
+    "weighted": Read(parse_weighted),
+    "joint": Read(parse_joint),
+    "column": Read(parse_column),
+    "weight": Read(lambda name: False if name == "none" else parse_column(name)),
+    "sheet": Read(lambda text: int(text) if text.isdecimal() else text),
+}
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(__package__).joinpath("options.toml").read_text(encoding="utf-8"))
+
+
+def parameters_of(table: str) -> list[click.Parameter]:
+    """Return the arguments and options of a table of ``options.toml``, which explains its keys."""
+    entries = dict(_tables()[table])
+    section = entries.pop("section", "Options")
+    found: list[click.Parameter] = []
+    for usage, entry in entries.items():
+        if usage.startswith("@"):
+            found += parameters_of(usage[1:])
+        elif usage.startswith("-"):
+            settings = {"help": entry} if isinstance(entry, str) else entry
+            found.append(_option(usage, {"section": section, **settings}))
+        else:
+            settings = {"dest": entry} if isinstance(entry, str) else dict(entry)
+            settings.setdefault("required", not usage.startswith("["))
+            found.append(click.Argument([settings.pop("dest")], metavar=usage, **settings))
+    return found
+
+
+def _option(usage: str, settings: Settings) -> SectionOption:
+    flags = [word for word in usage.split() if word.startswith("-")]
+    metavar = " ".join(usage.split()[len(flags) :]) or None
+    bounds = {name: settings.pop(name) for name in ("min", "max", "min_open") if name in settings}
+    if bounds:
+        settings["type"] = _RANGES[settings.get("type", "int")](**bounds)
+    elif "type" in settings:
+        settings["type"] = _TYPES[settings["type"]]
+    elif metavar is not None and "|" in metavar:
+        settings["type"], metavar = click.Choice(metavar.strip("[]").split("|")), None
+    elif metavar is None and "/" not in usage and "default" not in settings:
+        settings["is_flag"] = True
+    if metavar is not None and "=" in metavar:
+        split = str.partition if settings.pop("split", "last") == "first" else str.rpartition
+        read = click.types.convert_type(settings.pop("type", str))
+        settings |= {"multiple": True, "callback": partial(_assignments, metavar, read, split)}
+    if "/" in usage:
+        settings.setdefault("default", None)
+    if not isinstance(settings.get("default"), bool):
+        settings.setdefault("show_default", settings.get("default") is not None)
+    names = [settings.pop("dest")] if "dest" in settings else []
+    return SectionOption([*flags, *names], metavar=metavar, **settings)
+
+
+def _assignments(
+    expected: str,
+    read: click.ParamType,
+    split: Callable[[str, str], tuple[str, str, str]],
+    ctx: click.Context,
+    param: click.Parameter,
+    texts: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return what an option such as ``--bins NAME=NUMBER`` assigns; the name is empty where it may be missing."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in split(text, "="))
+        if not (value and equals and name) and not ("[" in expected and value):
+            raise click.BadParameter(f"{text!r} is not {expected}.")
+        if name in found:
+            raise click.BadParameter(f"given twice for {name or 'all'}: give it once.")
+        found[name] = read.convert(value, param, ctx)
+    return found
 
 
 def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -455,8 +442,8 @@ def constraints_of(name: str) -> dict[str, Any]:
 class MethodCommand(Command):
     """A command whose options depend on its ``--method``."""
 
-    def __init__(self, *args: Any, replaced: Mapping[str, str] | None = None, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def __init__(self, name: str, replaced: Mapping[str, str] | None = None, **kwargs: Any):
+        super().__init__(name, **kwargs)
         # Parameters of the method that are not options here, with a sentence that names the replacement.
         self.replaced = replaced or {}
 

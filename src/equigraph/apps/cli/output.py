@@ -18,7 +18,7 @@ import click
 from equigraph._utils.callbacks import Progress, _Shared
 from equigraph._utils.text import count
 from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.apps.cli.options import Settings, option, option_group
+from equigraph.apps.cli.options import Settings
 from equigraph.exceptions import ParameterError, require
 
 if TYPE_CHECKING:
@@ -30,11 +30,6 @@ PAGE = "report.html"
 # Flags that do not affect the result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "the system (SIGTERM)"}
-
-output_options = option_group(
-    option("--force", "Replace what other runs, or other programs, wrote under the names of the output."),
-    option("--raw", "Names as they are in csv files, even those that a spreadsheet would run as formulas."),
-)
 
 
 class Stop(_Shared):
@@ -189,7 +184,7 @@ class Run:
         if self.settings["as_json"]:
             line(json.dumps(summary(), indent=2))
         elif not self.settings["quiet"]:
-            from equigraph.apps.cli.summary import describe_graph
+            from equigraph.apps.cli.console import describe_graph
 
             line(describe_graph(self.graph, self.edges))
             show()

@@ -11,11 +11,9 @@ import click
 import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
-from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command, Settings, option, whole
-from equigraph.apps.cli.output import Run, output_options
-from equigraph.apps.cli.sources import reading_options
-from equigraph.apps.cli.summary import group_counts, print_clusters, sizes_by_group
+from equigraph.apps.cli.console import group_counts, line, note, print_clusters, sizes_by_group, table
+from equigraph.apps.cli.options import Command, Settings
+from equigraph.apps.cli.output import Run
 from equigraph.exceptions import InputError
 
 _METHOD = "refine_labels"
@@ -25,39 +23,6 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
 @click.command("refine", cls=Command)
-@reading_options
-@click.argument("labels", metavar="LABELS")
-@option("-k --n-clusters", "Number of clusters.  [default: as many as the labels have]", type=whole(2))
-@option("--fairness", "The dial, from cohesion (0) to fairness (1).", type=options.SHARE, default=0.5)
-@option(
-    "--at-least",
-    "The required fairness, in place of the dial: the most cohesive labels at least so fair.",
-    type=options.SHARE,
-)
-@option(f"--notion [{'|'.join(_NOTIONS)}]", "Which fairness the dial moves.", default=_NOTIONS[0])
-@option("--size-min", "Least nodes of a cluster.", type=whole(1))
-@option("--size-max", "Most nodes of a cluster.", type=whole(1))
-@option(
-    "--effort",
-    "0 moves single nodes from the labels given; 1 and more search further, and may end far from them.",
-    type=click.FloatRange(min=0),
-    default=0.0,
-)
-@options.seed()
-@option(
-    options.OUTPUT, "Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json."
-)
-@output_options
-@options.rule_options
-@options.rule_option("--max-moves", "How many nodes may change their cluster.", type=whole(0))
-@options.rule_option(
-    "--stay",
-    "What each of these costs, in units of the objective, such as 0.001.",
-    type=click.FloatRange(min=0),
-    default=0.0,
-)
-@options.TIME_LIMIT
-@options.PRINTING
 def command(edges: str, labels: str, **settings: Any) -> None:
     """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
 

@@ -10,26 +10,12 @@ import click
 
 import equigraph as eg
 from equigraph.apps.cli.console import line, note, warnings_as_notes
-from equigraph.apps.cli.options import Command, option
+from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.output import PAGE, check_file
-from equigraph.apps.cli.sources import read_again, stored_graph_options
+from equigraph.apps.cli.sources import read_again
 
 
 @click.command("report", cls=Command)
-@click.argument("folder", metavar="OUT")
-@option("-o --output FILE", f"The page.  [default: OUT/{PAGE}]")
-@option(
-    "--baseline/--no-baseline",
-    "Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
-    default=True,
-)
-@option(
-    "--interactive",
-    "A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
-)
-@option("--force", "Replace a file of that name that is no page of this folder.")
-@option("-q --quiet", "Print nothing.")
-@stored_graph_options
 def command(folder: str, output: str | None, **settings: Any) -> None:
     """Explain a clustering or a curve in one page (HTML) that needs no network.
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from equigraph._utils.text import count
-from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED
 from equigraph.apps.cli.console import line, note, progress_bar, table
-from equigraph.apps.cli.options import Command, option, whole
+from equigraph.apps.cli.options import Command
 
 if TYPE_CHECKING:
     from equigraph.apps.reproduction.run import Report
@@ -22,20 +21,6 @@ _SHOWN = 6
 
 
 @click.command("reproduce", cls=Command)
-@click.argument("experiment", metavar="EXPERIMENT")
-@option("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
-@option(
-    options.OUTPUT,
-    "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again.",
-)
-@options.seed("The first seed.")
-@option("--jobs", "Number of processes; by default one per core.", type=whole(1))
-@option(
-    "--page",
-    "Write everything as one Markdown page too, such as docs/reproduction.md.",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-)
-@option("-q --quiet", "No progress.")
 def command(experiment: str, **given: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 

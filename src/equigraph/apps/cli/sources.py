@@ -1,28 +1,15 @@
-"""The graph that a command works on: reading options, files, ``dataset:NAME``, folders, stored results."""
+"""The graph that a command works on: files, ``dataset:NAME``, folders, stored results."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
-
 import equigraph as eg
 from equigraph._utils.text import did_you_mean
-from equigraph.apps.cli.options import (
-    Read,
-    Settings,
-    assignments,
-    is_given,
-    option,
-    option_group,
-    parse_weighted,
-    whole,
-)
+from equigraph.apps.cli.options import Settings, is_given, parameters_of, parse_column
 from equigraph.exceptions import DatasetError, GroupsError, ParameterError
 
 PREFIX = "dataset:"
@@ -32,106 +19,8 @@ _FURTHER = ("house", "school_class", "gender")
 _RAW = ("diaries", "facebook", "friendship", "drugnet")
 
 
-def column_of(name: str) -> str | int:
-    """Return a column as int if it is a number, which may be a position; the reader tries it as a name first."""
-    return int(name) if name.isdecimal() and str(int(name)) == name else name
-
-
-def _weight_of(name: str) -> str | int | bool:
-    """Return the column of the weights, False for none."""
-    return False if name == "none" else column_of(name)
-
-
-def _joined(text: str) -> list[str]:
-    """Return the attributes of joint groups; a name with a comma is in double quotes."""
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    if len(names) < 2 or "" in names:
-        raise ValueError(f"{text} names no two attributes: expected such as gender,needs.")
-    return names
-
-
-_reading = partial(option, section="Reading the graph")
-_COLUMN = Read(column_of)
-READING_OPTIONS = option_group(
-    _reading("--groups FILE", "Table of nodes with their groups."),
-    _reading(
-        "--attribute NAME[:WEIGHT]",
-        "Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
-        "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
-        type=Read(parse_weighted),
-        multiple=True,
-    ),
-    _reading(
-        "--intersect A,B",
-        "Attributes whose joint groups, such as 'girl, yes', are an attribute of their own.",
-        type=Read(_joined),
-        multiple=True,
-    ),
-    assignments(
-        "--bins NAME=NUMBER",
-        "Attribute of numbers that are put into so many bins of about equal size, such as age=4.",
-        kind=whole(2),
-        section="Reading the graph",
-    ),
-    _reading(
-        "--node-column NAME",
-        "Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
-        type=_COLUMN,
-    ),
-    _reading(
-        "--source NAME",
-        "Column of an edge list with one end of the edges, by name or else by number from 0; with --target.",
-        type=_COLUMN,
-    ),
-    _reading("--target NAME", "Column of an edge list with the other end.", type=_COLUMN),
-    _reading(
-        "--weight NAME",
-        "Column of the weights, by name or else by number from 0; 'none' ignores weights.",
-        type=Read(_weight_of),
-    ),
-    _reading("--format NAME", "Format of the file if its suffix leaves it open, such as edges or matrix."),
-    _reading(
-        "--header/--no-header",
-        "Whether the first line names the columns; by default it is looked at.",
-        default=None,
-    ),
-    _reading("--delimiter TEXT", "Separator of a text file; ' ' is any white space, '\\t' a tab."),
-    _reading(
-        "--symmetrize [max|min|mean|sum]",
-        "How to combine the directions of a directed graph.",
-    ),
-    _reading(
-        "--missing [error|ignore|drop|own-group]",
-        "What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
-        default="error",
-    ),
-    _reading(
-        "--duplicates [error|sum|max|min|mean|first]",
-        "What to do with edges listed twice with different weights.",
-        default="error",
-    ),
-    _reading(
-        "--unknown [error|add|ignore]",
-        "What to do with nodes that only the groups' file names.",
-        default="error",
-    ),
-)
+READING_NAMES = tuple(str(parameter.name) for parameter in parameters_of("reading"))
 _TEXT_OPTIONS = ("source", "target", "format", "header", "delimiter", "symmetrize")
-READING_NAMES = (
-    "groups", "attribute", "intersect", "bins", "node_column", "weight", "missing", "duplicates", "unknown",
-    *_TEXT_OPTIONS,
-)  # fmt: skip
-reading_options = option_group(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
-# The graph is an option if a stored result records it.
-stored_graph_options = option_group(
-    _reading(
-        "--graph EDGES",
-        "The graph that was clustered: a file or dataset:NAME. By default, and with the options below, it is "
-        "read as the folder tells.",
-        "edges",
-    ),
-    READING_OPTIONS,
-)
 
 
 def attribute_choice(options: Settings) -> Settings:
@@ -142,14 +31,14 @@ def attribute_choice(options: Settings) -> Settings:
     >>> attribute_choice({"attribute": [("gender", 3)], "bins": {"age": 4}, "intersect": [["gender", "age"]]})
     {'attribute': 'gender', 'attribute_weights': {'gender': 3}, 'bins': {'age': 4}, 'intersect': [['gender', 'age']]}
     """
-    pairs = [(column_of(name), weight) for name, weight in options.pop("attribute") or ()]
+    pairs = [(parse_column(name), weight) for name, weight in options.pop("attribute") or ()]
     names = [name for name, _ in pairs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ParameterError(f"--attribute {twice} is given twice: give every attribute once.")
     weights = {name: weight for name, weight in pairs if weight is not None}
-    joints = [list(map(column_of, joint)) for joint in options.pop("intersect") or ()]
-    bins = {column_of(name): number for name, number in (options.pop("bins") or {}).items()}
+    joints = [list(map(parse_column, joint)) for joint in options.pop("intersect") or ()]
+    bins = {parse_column(name): number for name, number in (options.pop("bins") or {}).items()}
     return {
         "attribute": None if not names else names[0] if len(names) == 1 else names,
         # The weight of a single attribute has no effect.

@@ -9,19 +9,13 @@ import click
 
 import equigraph as eg
 from equigraph.apps.cli import options
-from equigraph.apps.cli.console import line, note, table
+from equigraph.apps.cli.console import line, note, print_attributes, print_remarks, table
 from equigraph.apps.cli.options import (
     MethodCommand,
-    Read,
     Settings,
     constraints_of,
-    option,
-    rule_options,
-    whole,
 )
-from equigraph.apps.cli.output import PAGE, Run, output_options
-from equigraph.apps.cli.sources import reading_options
-from equigraph.apps.cli.summary import print_attributes, print_remarks
+from equigraph.apps.cli.output import PAGE, Run
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method
 
@@ -42,46 +36,6 @@ _REASONS = {
 
 
 @click.command("tradeoff", cls=MethodCommand, replaced=_REPLACED)
-@reading_options
-@option("-m --method", "Name of a method with a fairness dial.", default=options.DEFAULT_METHOD)
-@option(
-    "--fairness-values A,B,C",
-    "Values of the dial, ascending, one row each; needed where the dial has no upper end.",
-    "fairness",
-    type=Read(lambda text: [float(part) for part in text.split(",")]),
-)
-@option(
-    "--points",
-    "Number of rows, evenly spaced in the fairness reached (fair-partition, default 11) or in the dial (other "
-    "methods, default 21).",
-    "n_points",
-    type=whole(2),
-)
-@option(
-    "--notion NAME",
-    "What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
-)
-@option("--restarts", "Number of seeds for each value.", "n_restarts", type=whole(1), default=1)
-@option("--jobs", "Number of processes; -1 for all cores.", "n_jobs", type=int, default=1)
-@option(f"--select [{'|'.join(_REASONS)}]", "Rule that recommends a point.  [default: product]")
-@option("--at-least", "Recommend the most cohesive clusters that are at least this fair.", type=options.SHARE)
-@option(
-    "--max-quality-loss",
-    "Recommend the fairest clusters that lose at most this fraction of Q.",
-    type=options.SHARE,
-)
-@options.GENERIC
-@option(
-    options.OUTPUT,
-    "Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
-    "manifest.json.",
-)
-@output_options
-@rule_options
-@options.TIME_LIMIT
-@option("--report", "Also write report.html, which explains the curve, into the folder.")
-@options.AS_JSON
-@option("-q --quiet", "No progress bar and no table.")
 def command(edges: str, method: str, **settings: Any) -> None:
     """Compute the trade-off between cohesion and fairness, and recommend a point.
 
