@@ -53,9 +53,8 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
     by_hand = before
     if settings["people"] is not None:
         with translated_errors(settings["language"]):
-            roster = eg.read_roster(
-                settings["people"], **sheet_settings(settings), wishes=before.roster.wishes
-            )
+            people = sheet_settings(settings)
+            roster = eg.read_roster(settings["people"], **people, wishes=before.roster.wishes)
         bins = {name: number for name, number in before.roster.bins.items() if name in roster.attributes}
         after = with_people(after, replace(roster, bins=bins))
         was = dict(zip(before.roster.people, before.labels.tolist(), strict=True))
@@ -91,7 +90,6 @@ def _print_people(before: Any, after: Any) -> None:
 
 
 def _print_comparison(before: Any, after: Any, repaired: Any, path: Path) -> None:
-
     same_people = before.roster.people == after.roster.people
     moved = before.moved(after) if same_people else ()
     if same_people:
@@ -111,28 +109,21 @@ def _print_comparison(before: Any, after: Any, repaired: Any, path: Path) -> Non
     ]
     table(("", "before", "after the edit", "after the repair")[: 1 + len(shown)], rows, left=("",))
     line()
-    worse = (
-        eg.classes.what_got_worse(before, after)
-        if same_people
-        else [f"Not kept: {text}" for text in after.broken]
-    )
-    for sentence in worse:
+    told = [f"Not kept: {text}" for text in after.broken]
+    if same_people:
+        told = eg.classes.what_got_worse(before, after)
+        told += [f"Not kept, as before: {text}" for text in after.broken if text in before.broken]
+    for sentence in told:
         line(sentence)
-    old = [text for text in after.broken if text in before.broken] if same_people else []
-    for sentence in old:
-        line(f"Not kept, as before: {sentence}")
-    if not worse and not old:
+    if not told:
         line("Every rule holds, and nothing got worse." if same_people else "Every rule holds.")
 
 
 def _print_repair(after: Any, repaired: Any) -> None:
     line()
     moved = after.moved(repaired)
-    line(
-        f"Repaired by moving {count(len(moved), 'person', 'people')}:"
-        if moved
-        else "Nothing had to be moved."
-    )
+    people = count(len(moved), "person", "people")
+    line(f"Repaired by moving {people}:" if moved else "Nothing had to be moved.")
     for name in moved:
         was, now = (one.class_names[one.lists.class_of(name)] for one in (after, repaired))
         line(f"  {name} from {was} to {now}")
@@ -157,17 +148,17 @@ def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
         raise InputError(
             f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote."
         )
-    stored_result = stored.json(RESULT, ResultEntries)
-    graph, reason = read_again(stored_result["source"], settings)
+    result = stored.json(RESULT, ResultEntries)
+    graph, reason = read_again(result["source"], settings)
     if graph is None:
         raise InputError(f"The graph is needed to check labels. {reason}")
     path = Path(edited) if edited is not None else folder / "labels.csv"
     labels = read_labels(path, graph)
     _, codes = unique_values(labels)
     now = eg.metrics.evaluate(graph, codes)
-    rules = stored_result["parameters"].get("rules")
+    rules = result["parameters"].get("rules")
     broken = eg.Rules.from_dict(rules).check(graph, labels) if rules else []
-    before = stored_result["scores"]
+    before = result["scores"]
     rows = [(name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))]
     table(("", "when it was made", "now"), rows, left=("",))
     line()

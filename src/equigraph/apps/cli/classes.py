@@ -12,11 +12,7 @@ import click
 import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import (
-    Command,
-    Settings,
-    parse_weighted,
-)
+from equigraph.apps.cli.options import Command, Settings, parse_weighted
 from equigraph.apps.cli.output import Run
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
@@ -27,19 +23,11 @@ _MOST_VALUES = 6  # values of an attribute that the table of the classes counts
 
 def sheet_settings(settings: Settings) -> Settings:
     """Return the options of a sheet as `read_roster` takes them."""
-    return {
-        "columns": settings["columns"] or None,
-        "names": {
-            written: None if person.casefold() == "none" else person
-            for written, person in settings["meant"].items()
-        },
-        "sheet": settings["page"],
-        **{name: settings[name] for name in ("accept_near", "wishes_sheet")},
-    }
+    return {name: settings[name] for name in ("columns", "names", "sheet", "wishes_sheet", "accept_near")}
 
 
 @click.command("classes", cls=Command)
-def command(sheet: str, **settings: Any) -> None:
+def command(path: str, **settings: Any) -> None:
     """Divide the people of a sheet into classes, and write lists to print and to edit.
 
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
@@ -50,7 +38,7 @@ def command(sheet: str, **settings: Any) -> None:
 
     run = Run(settings)
     with run.output(files_of(settings["alternatives"], settings["door"])) as out:
-        division = _divide(sheet, run)
+        division = _divide(path, run)
         costs = _costs(division, settings)
         files = []
         if out is not None:
@@ -72,23 +60,18 @@ def command(sheet: str, **settings: Any) -> None:
     run.leave()
 
 
-def _divide(sheet: str, run: Run) -> Any:
+def _divide(path: str, run: Run) -> Any:
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.messages import translated_errors
 
     settings = run.settings
     with translated_errors(settings["language"]):
-        roster = eg.read_roster(
-            sheet,
-            **sheet_settings(settings),
-            encoding=settings["encoding"],
-            wishes=settings["wishes"],
-            bins=settings["bins"] or None,
-        )
+        own = {name: settings[name] for name in ("encoding", "wishes", "bins")}
+        roster = eg.read_roster(path, **sheet_settings(settings), **own)
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
         chosen = chosen_attributes(roster, attributes, settings["n_classes"])
-        line(f"{Path(sheet).name}: {describe_roster(roster, chosen, settings['language'])}")
+        line(f"{Path(path).name}: {describe_roster(roster, chosen, settings['language'])}")
         for note in roster.notes:
             if note.kind != "column":
                 line(f"  {note.texts()[settings['language']]}")
@@ -111,8 +94,8 @@ def _class_names(roster: Any, settings: Settings) -> list[str] | None:
     from equigraph.apps.classes.lists import names_from, natural_order
     from equigraph.apps.classes.messages import words
 
-    if settings["names"] is not None:
-        return list(settings["names"])
+    if settings["class_names"] is not None:
+        return list(settings["class_names"])
     known, word = sorted(set(roster.fixed.values())), words(settings["language"])["class"]
     if settings["language"] == "en" or len(known) > settings["n_classes"]:
         return None

@@ -76,9 +76,9 @@ def _execution(method: str, parameters: Settings, settings: Settings) -> Iterato
     if scheduler is not None and workers is not None:
         raise click.UsageError("--scheduler and --workers contradict each other: give one.")
     if "execution" not in constraints_of(method):
-        able = ", ".join(("fair-partition", "fair-nmtf", "ifair-nmtf", "nmtf"))
         raise click.UsageError(
-            f"The method {method} runs in this process only: --workers and --scheduler go with {able}."
+            f"The method {method} runs in this process only: --workers and --scheduler go with fair-partition, "
+            "fair-nmtf, ifair-nmtf, nmtf."
         )
     if "execution" in parameters:
         raise click.UsageError("--execution contradicts --workers and --scheduler: give one.")

@@ -72,7 +72,7 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
 
-    options = {**sheet_settings(settings), "bins": settings["bins"] or None}
+    options = {**sheet_settings(settings), "bins": settings["bins"]}
     upload = Upload(str(path), path.name, options, attribute=settings["attribute"])
     sheet = OfferedSheet(upload, inspect(upload), settings["n_clusters"])
     try:

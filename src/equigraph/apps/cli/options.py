@@ -164,6 +164,7 @@ _TYPES: dict[str, Any] = {
     "column": Read(parse_column),
     "weight": Read(lambda name: False if name == "none" else parse_column(name)),
     "sheet": Read(lambda text: int(text) if text.isdecimal() else text),
+    "person": Read(lambda name: None if name.casefold() == "none" else name),
 }
 
 

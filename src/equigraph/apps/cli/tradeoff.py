@@ -10,11 +10,7 @@ import click
 import equigraph as eg
 from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, print_attributes, print_remarks, table
-from equigraph.apps.cli.options import (
-    MethodCommand,
-    Settings,
-    constraints_of,
-)
+from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of
 from equigraph.apps.cli.output import PAGE, Run
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method

@@ -19,12 +19,7 @@ from equigraph.exceptions import require
 from equigraph.metrics.summary import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
 from equigraph.plotting.graph import MAX_NAMED_NODES
-from equigraph.plotting.style import (
-    UNGROUPED_MARKER,
-    cluster_colors,
-    group_markers,
-    look,
-)
+from equigraph.plotting.style import UNGROUPED_MARKER, cluster_colors, group_markers, look
 
 # Small figures have legible text on a phone.
 _ENLARGED = 1.25
