@@ -5,7 +5,7 @@ from equigraph.apps.cli.app import app
 from equigraph.datasets import make_classroom
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run():
     """Run the command in this process; the answer has exit_code, stdout and stderr."""
 

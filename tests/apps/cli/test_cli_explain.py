@@ -8,17 +8,10 @@ import equigraph as eg
 
 
 @pytest.fixture(scope="module")
-def out(files, tmp_path_factory):
+def out(run, source, tmp_path_factory):
     """Return a folder with a clustering of the classroom."""
-    from click.testing import CliRunner
-
-    from equigraph.apps.cli.app import app
-
     folder = tmp_path_factory.mktemp("explained") / "out"
-    source = [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
-    answer = CliRunner().invoke(
-        app, list(map(str, ["cluster", *source, "-k", 3, "--effort", 0.1, "-o", folder]))
-    )
+    answer = run("cluster", *source, "-k", 3, "--effort", 0.1, "-o", folder)
     assert answer.exit_code == 0, answer.stderr
     return folder
 

@@ -4,9 +4,7 @@ import importlib
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -72,53 +70,17 @@ def test_results_of_other_runs_need_force(run, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_a_signal_keeps_the_best_so_far_and_says_so(tmp_path):
-    out = tmp_path / "out"
-    # The first step tells that the fit is under way.
-    code = (
-        "import sys\n"
-        "from equigraph.apps.cli import output\n"
-        "real = output.Stop.__call__\n"
-        "def call(self, progress):\n"
-        f"    open({str(tmp_path / 'started')!r}, 'w').close()\n"
-        "    return real(self, progress)\n"
-        "output.Stop.__call__ = call\n"
-        "from equigraph.apps.cli import main\n"
-        "main()\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "cluster", ROOM, *ENDLESS, "-o", str(out)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not (tmp_path / "started").exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM, stderr
-    assert "Note: stopped by the system (SIGTERM): these are the best clusters until then." in stderr
-    assert "Traceback" not in stderr
-    assert f"to {out}." in stdout
-    back = eg.ClusteringResult.load(out)
-    assert back.status == "stopped"
-    assert back.n_clusters == 3
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 @pytest.mark.parametrize(
     ("number", "args", "file", "kept"),
     [
         (signal.SIGINT, ["compare", "--methods", "nmtf", "-k", 3], "t.json", lambda out: eg.Comparison.load(out).rows),
         (signal.SIGTERM, ["tradeoff", "-m", "fair-louvain", "-k", 3], "", lambda out: eg.TradeoffCurve.load(out).front),
+        (signal.SIGTERM, ["cluster", *ENDLESS], "", lambda out: eg.ClusteringResult.load(out).status == "stopped"),
         (signal.SIGINT, ["refine", "labels.csv"], "", lambda file: eg.ClusteringResult.load(file).n_clusters == 3),
         (signal.SIGTERM, ["choose-k", "-m", "fair-louvain"], "", lambda out: rows_of(out / "stability.csv")),
     ],
 )  # fmt: skip
-def test_a_signal_keeps_the_rows_and_the_points_that_there_are(
-    run, tmp_path, monkeypatch, number, args, file, kept
-):
+def test_a_signal_keeps_what_there_is(run, tmp_path, monkeypatch, number, args, file, kept):
     heard, sent, real = [], [], Stop.__call__
 
     def call(self, progress):

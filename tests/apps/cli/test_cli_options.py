@@ -1,10 +1,13 @@
 import inspect
+from contextlib import suppress
 
+import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
+from equigraph.apps.cli.app import app
 from equigraph.apps.cli.options import parameter_options, parameters_of, parse_value
 from equigraph.graph import read_graph
 from equigraph.methods import METHODS
@@ -14,6 +17,13 @@ CORE = [method for method in METHODS.values() if method.extra is None]
 ONLY_IN_PYTHON = {
     "callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict", "time_limit", "verbose",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", app.list_commands(click.Context(app)))
+def test_every_command_has_a_help(run, name):
+    answer = run(name, "--help")
+    assert answer.exit_code == 0, answer.output
+    assert "--debug" in answer.stdout
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
@@ -67,11 +77,8 @@ def test_texts_that_are_refused(text):
 @given(st.text("0123456789.,+-eEinfatrues _", max_size=8))
 def test_whatever_is_accepted_the_constraint_accepts(text):
     for constraint in (Integer(low=1), Real(low=0, high=1), Choice(values=("a",)), Boolean(), Seed()):
-        try:
-            value = parse_value(constraint, text)
-        except ValueError:
-            continue
-        assert constraint.accepts(value)
+        with suppress(ValueError):
+            assert constraint.accepts(parse_value(constraint, text))
 
 
 def test_reading_options_are_those_of_read_graph():
