@@ -26,15 +26,9 @@ _COLUMNS = {
     "objective": "objective",
 }
 _UNSURE = 5
-# Parameters of the method that are options of the command.
-_REPLACED = {
-    "n_clusters": "The number of clusters is what is looked for: give --from and --to.",
-    "random_state": "The seed is that of the command: give --seed.",
-    "effort": "The effort is that of the command: give --effort.",
-}
 
 
-@click.command("choose-k", cls=MethodCommand, replaced=_REPLACED)
+@click.command("choose-k", cls=MethodCommand)
 def command(edges: str, method: str, **settings: Any) -> None:
     """Recommend a number of clusters: one with good and stable clusters.
 

@@ -43,6 +43,8 @@ class Command(click.Command):
     def __init__(self, name: str, **kwargs: Any):
         debug = click.Option(["--debug"], is_flag=True, expose_value=False, help=DEBUG_HELP)
         super().__init__(name, **kwargs | {"params": [*parameters_of(name), debug]})
+        # Parameters of the method that are not options here, with a sentence that names the replacement.
+        self.replaced: dict[str, str] = _tables()[name].get("replaced", {})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; click would silently take the last value of a repeated option."""
@@ -175,10 +177,12 @@ def _tables() -> dict[str, dict[str, Any]]:
 
 def parameters_of(table: str) -> list[click.Parameter]:
     """Return the arguments and options of a table of ``options.toml``, which explains its keys."""
-    entries = dict(_tables()[table])
-    section = entries.pop("section", "Options")
+    entries = _tables()[table]
+    section = entries.get("section", "Options")
     found: list[click.Parameter] = []
     for usage, entry in entries.items():
+        if usage in ("section", "replaced"):
+            continue
         if usage.startswith("@"):
             found += parameters_of(usage[1:])
         elif usage.startswith("-"):
@@ -249,7 +253,7 @@ def rules_of(settings: Mapping[str, Any], *keywords: str) -> Any:
     return eg.Rules.of(items) if items else None
 
 
-def parse_value(constraint: Any, text: Any) -> Any:
+def parse_value(constraint: Any, text: str) -> Any:
     """Return the first interpretation of a text that the constraint accepts.
 
     Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas, the text
@@ -259,8 +263,6 @@ def parse_value(constraint: Any, text: Any) -> Any:
     >>> parse_value(Integer(low=1), "200"), parse_value(Real(low=0), "1e-3")
     (200, 0.001)
     """
-    if not isinstance(text, str):
-        return text
     for value in _readings(text.strip()):
         if constraint.accepts(value):
             return value
@@ -287,13 +289,9 @@ def reachable(name: str, constraint: Any) -> bool:
     """Return whether a parameter can be given as text; Python objects cannot."""
     from equigraph._utils.parameters import AnyOf, Instance
 
-    if name in _OWN:
-        return False
-    if isinstance(constraint, Instance):
-        return constraint.accepts((2, 1))
     if isinstance(constraint, AnyOf):
         return any(reachable(name, one) for one in constraint.options)
-    return True
+    return name not in _OWN and (not isinstance(constraint, Instance) or constraint.accepts((2, 1)))
 
 
 def describe_values(constraint: Any) -> str:
@@ -327,12 +325,10 @@ def flags_of(name: str) -> tuple[str, ...]:
 
 def default_texts(estimator: Any) -> dict[str, str]:
     """Return the defaults of an estimator's parameters as they would be typed."""
-    return {name: _typed(value) for name, value in _defaults(estimator).items()}
-
-
-def _defaults(estimator: Any) -> dict[str, Any]:
     defaults = estimator().get_params(deep=False)
-    return {**defaults, "random_state": DEFAULT_SEED} if "random_state" in defaults else defaults
+    if "random_state" in defaults:
+        defaults["random_state"] = DEFAULT_SEED
+    return {name: _typed(value) for name, value in defaults.items()}
 
 
 def _typed(value: Any) -> str:
@@ -379,7 +375,7 @@ def is_given(name: str) -> bool:
 def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
     """Collect the parameters of a method that were given, as its options, as ``-P name=value`` or as rules."""
     context = click.get_current_context()
-    replaced = cast(MethodCommand, context.command).replaced
+    replaced = cast(Command, context.command).replaced
     given = {
         dest.removeprefix(_DEST): value
         for dest, value in context.params.items()
@@ -399,14 +395,14 @@ def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
             given[parameter] = parse_value(constraints[parameter], text)
         except ValueError as error:
             raise click.UsageError(f"-P {parameter}: {error}") from None
-    defaults = _defaults(estimator)
-    if "random_state" in defaults:
+    if "random_state" in constraints:
         given.setdefault("random_state", DEFAULT_SEED)
     check_one_dial(given)
     rules = rule_parameters(settings)
     if rules and "rules" not in constraints:
         raise click.UsageError(f"The method {name} keeps no rules: leave them out, or use fair-partition.")
-    if not {"n_clusters"} & {*given, *replaced} and defaults.get("n_clusters") is not None:
+    needed = default_texts(estimator).get("n_clusters", "none") != "none"
+    if needed and "n_clusters" not in {*given, *replaced}:
         raise click.UsageError(
             f"-k is not given: {name} needs the number of clusters; `equigraph choose-k` compares several."
         )
@@ -442,11 +438,6 @@ def constraints_of(name: str) -> dict[str, Any]:
 
 class MethodCommand(Command):
     """A command whose options depend on its ``--method``."""
-
-    def __init__(self, name: str, replaced: Mapping[str, str] | None = None, **kwargs: Any):
-        super().__init__(name, **kwargs)
-        # Parameters of the method that are not options here, with a sentence that names the replacement.
-        self.replaced = replaced or {}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command and those of the method."""

@@ -15,13 +15,6 @@ from equigraph.apps.cli.output import PAGE, Run
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method
 
-# Parameters that are options of the command.
-_REPLACED = {
-    "fairness": "tradeoff turns the dial itself: give --fairness-values or --points; `equigraph cluster` takes a "
-    "single value of it.",
-    "notion": "The notion is that of the command: give --notion.",
-    "at_least": "The bound is that of the command: give --at-least.",
-}
 _PICTURES = ("twin.png", "front.png")
 # Rules that recommend a point, the default first.
 _REASONS = {
@@ -31,7 +24,7 @@ _REASONS = {
 }
 
 
-@click.command("tradeoff", cls=MethodCommand, replaced=_REPLACED)
+@click.command("tradeoff", cls=MethodCommand)
 def command(edges: str, method: str, **settings: Any) -> None:
     """Compute the trade-off between cohesion and fairness, and recommend a point.
 
