@@ -61,9 +61,8 @@ def command(edges: str, method: str, **settings: Any) -> None:
             lambda: contents_of(result, labels_format=settings["labels_format"]),
             lambda folder: _write(folder, result, graph, settings),
         )
-    run.finish(
-        "these are the best clusters until then", "labels", result.summary, lambda: print_result(result)
-    )
+    kept = "these are the best clusters until then"
+    run.finish(kept, "labels", result.summary, lambda: print_result(result))
 
 
 @contextmanager

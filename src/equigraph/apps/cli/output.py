@@ -17,15 +17,16 @@ import click
 
 from equigraph._utils.callbacks import Progress, _Shared
 from equigraph._utils.text import count
-from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
+from equigraph.apps.cli.console import describe_graph, line, note, progress_bar, warnings_as_notes
 from equigraph.apps.cli.options import Settings
+from equigraph.apps.cli.sources import READING_NAMES, read_source
 from equigraph.exceptions import ParameterError, require
 
 if TYPE_CHECKING:
     from equigraph.results.persistence import Contents, OutputFolder
 
 # Names left out by the reading options: those found only in the groups, and nodes without a group.
-UNMATCHED, DROPPED = _LEFT_OUT = ("unmatched.csv", "dropped.csv")
+_LEFT_OUT = ("unmatched.csv", "dropped.csv")
 PAGE = "report.html"
 # Flags that do not affect the result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
@@ -88,8 +89,6 @@ class Run:
 
     def read(self, edges: str) -> Any:
         """Read the graph of the command."""
-        from equigraph.apps.cli.sources import read_source
-
         self.edges, self.graph = edges, read_source(edges, self.settings)
         return self.graph
 
@@ -99,8 +98,6 @@ class Run:
         It has the command line, the working directory, the file, and the reading options that differ from their
         defaults.
         """
-        from equigraph.apps.cli.sources import READING_NAMES
-
         options = {name: click.get_current_context().params.get(name) for name in READING_NAMES}
         dropped = getattr(self.graph, "dropped", None)
         return {
@@ -141,18 +138,21 @@ class Run:
         with progress_bar(quiet=self.settings["quiet"]) as bar, self.stop.catch_signals():
             yield [*bar, self.stop]
 
-    def write(self, kind: str, contents: Callable[[], Contents], draw: Callable[[Path], Any]) -> None:
+    def write(
+        self, kind: str, contents: Callable[[], Contents], draw: Callable[[Path], Any] = lambda folder: None
+    ) -> None:
         """Write contents, the files of `draw` and the names left out into the folder of ``-o``, if given."""
-        if self._out is not None:
-            raw, force = self.settings.get("raw", False), self.settings["force"]
+        if self._out is None:
+            return
+        raw, force = self.settings.get("raw", False), self.settings["force"]
 
-            def further(folder: Path) -> None:
-                self._write_left_out(folder, raw)
-                draw(folder)
+        def further(folder: Path) -> None:
+            self._write_left_out(folder, raw)
+            draw(folder)
 
-            self.files = self._out.write(
-                kind, contents(), further=further, raw=raw, force=force, run=self.identity
-            )
+        self.files = self._out.write(
+            kind, contents(), further=further, raw=raw, force=force, run=self.identity
+        )
 
     def _write_left_out(self, folder: Path, raw: bool) -> None:
         """Write the names that were left out to a file beside the labels, with a note; no file without any."""
@@ -160,15 +160,14 @@ class Run:
 
         from equigraph._utils.records import write_csv
 
-        unmatched = np.array(self.settings.get("unmatched", ()), dtype=object)
         dropped = getattr(self.graph, "dropped", None)
-        for file, column, names, what in (
-            (UNMATCHED, "name", unmatched, ("name", "a match")),
-            (DROPPED, "node", dropped, ("node", "a group")),
+        for file, column, what, names in (
+            (_LEFT_OUT[0], "name", "a match", self.settings.get("unmatched")),
+            (_LEFT_OUT[1], "node", "a group", dropped),
         ):
-            if names is not None and names.size:
-                write_csv(folder / file, {column: names}, raw=raw)
-                note(f"{count(names.size, what[0])} without {what[1]} left out: see {file}.")
+            if names is not None and len(names):
+                write_csv(folder / file, {column: np.array(names, dtype=object)}, raw=raw)
+                note(f"{count(len(names), column)} without {what} left out: see {file}.")
 
     def report_stop(self, kept: str) -> None:
         """Print a note if the run was stopped early, with what it kept."""
@@ -184,8 +183,6 @@ class Run:
         if self.settings["as_json"]:
             line(json.dumps(summary(), indent=2))
         elif not self.settings["quiet"]:
-            from equigraph.apps.cli.console import describe_graph
-
             line(describe_graph(self.graph, self.edges))
             show()
             if self.files:

@@ -17,9 +17,6 @@ from equigraph.apps.cli.output import Run
 from equigraph.exceptions import InputError
 
 _METHOD = "refine_labels"
-_NOTIONS = ("normalized", "balance", "mouflon", "evenness")
-# Headers of the columns, which may be in any order.
-_NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
 @click.command("refine", cls=Command)
@@ -49,15 +46,9 @@ def command(edges: str, labels: str, **settings: Any) -> None:
         status = None if run.stop.reason is None else "stopped"
         after = replace(after, source=run.source(), status=status)
         summary = _summary(before, after)
-        run.write(
-            KIND, lambda: contents_of(after, columns={BEFORE: given}, entries=summary), lambda folder: None
-        )
-    run.finish(
-        "these are the best clusters until then",
-        "labels",
-        lambda: summary,
-        lambda: _print(before, after, summary),
-    )
+        run.write(KIND, lambda: contents_of(after, columns={"before": given}, entries=summary))
+    kept = "these are the best clusters until then"
+    run.finish(kept, "labels", lambda: summary, lambda: _print(before, after, summary))
 
 
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
@@ -75,8 +66,8 @@ def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
         raise InputError(f"{path} does not exist or is not a file: expected a table of nodes and clusters.")
     fields = open_text_file(path, "\t" if ".tsv" in path.suffixes else None).sample(1)[0].fields
     named = {field.casefold(): field for field in fields}
-    other = 0 if fields[0] != named.get(_NODE, fields[0]) or len(fields) == 1 else 1
-    (given,) = take_groups(path, [named.get(_CLUSTER, other)], named.get(_NODE), graph)
+    other = 0 if fields[0] != named.get("node", fields[0]) or len(fields) == 1 else 1
+    (given,) = take_groups(path, [named.get("cluster", other)], named.get("node"), graph)
     what, labels = f"labels of {path.name}", given.values
     if given.keys is not None:
         nodes = dict.fromkeys(map(canonical, texts(graph.node_names)))
@@ -150,16 +141,10 @@ def _summary(before: Any, after: Any) -> Settings:
 def _print(before: Any, after: Any, summary: Settings) -> None:
     from equigraph.metrics.scores import COMPARED, SCORES
 
-    rows: list[tuple[Any, ...]] = [
-        (SCORES[name].head, before.scores[name], after.scores[name])
-        for name in COMPARED
-        if name in after.scores
-    ]
-    rows += [
-        (name.replace("mean_gap", "gap of means"), before.scores[name], value)
-        for name, value in after.scores.items()
-        if name.startswith(("NB[", "mean_gap["))
-    ]
+    each = [name for name in after.scores if name.startswith(("NB[", "mean_gap["))]
+    heads = {name: SCORES[name].head for name in COMPARED if name in after.scores}
+    heads |= {name: name.replace("mean_gap", "gap of means") for name in each}
+    rows: list[Any] = [(head, before.scores[name], after.scores[name]) for name, head in heads.items()]
     rows.append(("clusters", before.n_clusters, after.n_clusters))
     for groups in [None] if after.attributes is None else after.attributes.groups.values():
         names = "" if groups is None else f" ({' + '.join(group_counts(after, groups)[0])})"

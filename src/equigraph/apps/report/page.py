@@ -118,7 +118,7 @@ def make_page(findings: Findings) -> str:
         interaction=_drawn(figures.interaction_figure, findings),
         has_mean_interaction=_has_mean_interaction(findings),
         scores=_scores(findings),
-        python_call=_python_call(findings),
+        given=_given(findings),
         seeds=subject.seeds if isinstance(subject, TradeoffCurve) else (subject.seed,),
     )
 
@@ -311,23 +311,13 @@ def _scores(findings: Findings) -> list[list[Any]]:
     ]
 
 
-def _python_call(findings: Findings) -> str:
-    """Return the Python call that reproduces the clusters, with the non-default parameters."""
+def _given(findings: Findings) -> str:
+    """Return the parameters of the method that are not the default, as they are written in Python."""
     subject = findings.subject
     method = method_of(subject.method)
     default = {} if method is None else parameters_of(method.load()())
-    given = {
-        name: value
+    return ", ".join(
+        f"{name}={value!r}"
         for name, value in subject.parameters.items()
         if name != "random_state" and (name not in default or default[name] != value)
-    }
-    inside = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    if isinstance(subject, TradeoffCurve):
-        values = ", ".join(f"{value:g}" for value in subject.fairness)
-        dial = f"fairness=[{values}], " if subject.spacing == "dial" else ""
-        restarts = f", n_restarts={len(subject.seeds)}" if len(subject.seeds) > 1 else ""
-        return (
-            f"eg.tradeoff_curve(graph, estimator=eg.{subject.method}({inside}), {dial}"
-            f"random_state={subject.seeds[0]}{restarts})"
-        )
-    return f"eg.{subject.method}({inside}{', ' if inside else ''}random_state={subject.seed}).fit(graph)"
+    )
