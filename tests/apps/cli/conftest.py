@@ -7,10 +7,12 @@ from equigraph.datasets import make_classroom
 
 @pytest.fixture(scope="session")
 def run():
-    """Run the command in this process; the answer has exit_code, stdout and stderr."""
+    """Run the command in this process and check its exit code; the answer has stdout and stderr."""
 
-    def run(*args):
-        return CliRunner().invoke(app, [str(arg) for arg in args])
+    def run(*args, code=0):
+        answer = CliRunner().invoke(app, [str(arg) for arg in args])
+        assert answer.exit_code == code, answer.output
+        return answer
 
     return run
 

@@ -10,8 +10,7 @@ from tests.tables import rows_of
 
 def test_files_in_files_out(run, source, files, tmp_path):
     out = tmp_path / "deep" / "out"
-    answer = run("cluster", *source, "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
-    assert answer.exit_code == 0, answer.stderr
+    run("cluster", *source, "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
     rows = rows_of(out / "labels.csv")
     assert len(rows) == 30
@@ -60,14 +59,12 @@ def test_warnings_are_single_notes_on_stderr(run):
 )
 def test_options_reach_the_estimator(run, option, expected):
     answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--json", *option)
-    assert answer.exit_code == 0, answer.stderr
     parameters = json.loads(answer.stdout)["parameters"]
     assert {name: parameters[name] for name in expected} == expected
 
 
 def test_without_groups(run, files):
     answer = run("cluster", files / "friends.csv", "-k", 3, "-m", "nmtf")
-    assert answer.exit_code == 0
     assert "no groups" in answer.stdout
     assert "NB" not in answer.stdout
     answer = run("cluster", files / "friends.csv", "-k", 3)
@@ -81,14 +78,11 @@ def test_reading_options(run, tmp_path):
     groups.write_text("team,id\nred,a\nblue,b\nred,c\nblue,d\nred,zoe\n", encoding="utf-8")
     reading = "--format edges --no-header --delimiter ; --symmetrize max --node-column id --attribute team"
     args = [edges, "--groups", groups, *reading.split(), "-m", "random", "-k", "2"]
-    answer = run("cluster", *args)
-    assert answer.exit_code == 2
+    answer = run("cluster", *args, code=2)
     assert "zoe" in answer.stderr
     answer = run("cluster", *args, "--unknown", "ignore", "--weight", "2")
-    assert answer.exit_code == 0, answer.stderr
     assert "4 nodes, 4 weighted edges; team: 2 blue, 2 red" in answer.stdout
     answer = run("cluster", *args, "--unknown", "ignore", "--weight", "none")
-    assert answer.exit_code == 0, answer.stderr
 
 
 def test_columns_named_by_a_number(run, tmp_path):
@@ -108,7 +102,6 @@ def test_pictures_of_as_many_clusters_as_come_out(run, tmp_path):
     answer = run(
         "cluster", "dataset:classroom", "-m", "fair-louvain", "-k", "none", "--plot", "-q", "-o", out
     )
-    assert answer.exit_code == 0, answer.stderr
     assert answer.stdout == ""
     assert {file.stem for file in out.glob("*.png")} == {"graph", "interaction", "composition"}
     assert (out / "interaction.csv").read_text().startswith("cluster,other,interaction")

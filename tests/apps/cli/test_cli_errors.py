@@ -15,9 +15,8 @@ def bad_command_lines():
 @pytest.mark.parametrize(("command", "part"), bad_command_lines())
 def test_bad_input_is_one_sentence_and_exit_code_2(run, tmp_path, monkeypatch, command, part):
     monkeypatch.chdir(tmp_path)
-    answer = run(*command.replace("ROOM", ROOM).replace("HERE", __file__).split())
+    answer = run(*command.replace("ROOM", ROOM).replace("HERE", __file__).split(), code=2)
     assert not list(tmp_path.iterdir())
-    assert answer.exit_code == 2, answer.output
     assert answer.stdout == ""
     lines = answer.stderr.splitlines()
     assert len(lines) == 1
@@ -27,8 +26,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(run, tmp_path, monkeypatch, c
 
 @pytest.mark.parametrize("args", [[], ["datasets"]])
 def test_a_group_without_a_command_shows_its_help(run, args):
-    answer = run(*args)
-    assert answer.exit_code == 2
+    answer = run(*args, code=2)
     assert answer.output.startswith("Usage: ")
     assert "\nCommands:\n" in answer.output
 
@@ -38,12 +36,10 @@ def test_unexpected_errors_are_1_and_debug_shows_the_traceback(run, monkeypatch)
         raise RuntimeError("the cable\nis out")
 
     monkeypatch.setattr("equigraph.results.cluster.cluster", broken)
-    answer = run("cluster", ROOM, "-k", 3)
-    assert answer.exit_code == 1
+    answer = run("cluster", ROOM, "-k", 3, code=1)
     assert answer.stderr == "Error: Unexpected RuntimeError: the cable is out; --debug shows where.\n"
     for args in (["--debug", "cluster", ROOM, "-k", 3], ["cluster", ROOM, "-k", 3, "--debug"]):
-        answer = run(*args)
-        assert answer.exit_code == 1
+        answer = run(*args, code=1)
         assert "Traceback" in answer.stderr
 
 
@@ -55,8 +51,7 @@ def test_a_data_set_out_of_reach_is_1(run, monkeypatch):
 
     monkeypatch.setattr(datasets, "load", unreachable)
     for args in (["cluster", "dataset:drugnet", "-k", "3"], ["datasets", "fetch", "drugnet"]):
-        answer = run(*args)
-        assert answer.exit_code == 1
+        answer = run(*args, code=1)
         assert answer.stderr == "Error: drugnet is out of reach.\n"
 
 
@@ -65,8 +60,7 @@ def test_interrupt_is_1_without_traceback(run, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("equigraph.results.cluster.cluster", interrupted)
-    answer = run("cluster", ROOM, "-k", 3)
-    assert answer.exit_code == 1
+    answer = run("cluster", ROOM, "-k", 3, code=1)
     assert answer.stderr.strip() == "Stopped."
 
 
@@ -87,12 +81,10 @@ def test_what_a_file_leaves_open_is_asked_for(run, tmp_path, edges, groups, part
     if groups is not None:
         (tmp_path / "groups.csv").write_text(groups, encoding="utf-8")
         args += ["--groups", tmp_path / "groups.csv"]
-    answer = run(*args)
-    assert answer.exit_code == 2
+    answer = run(*args, code=2)
     assert part in answer.stderr
 
 
 def test_compare_where_every_method_fails_for_the_input(run):
-    answer = run("compare", ROOM, "-k", 31, "--methods", "nmtf,random", "--seeds", 1)
-    assert answer.exit_code == 2
+    answer = run("compare", ROOM, "-k", 31, "--methods", "nmtf,random", "--seeds", 1, code=2)
     assert "nmtf failed: NMTF: n_clusters=31 needs at least as many nodes" in answer.stdout

@@ -11,14 +11,12 @@ import equigraph as eg
 def out(run, source, tmp_path_factory):
     """Return a folder with a clustering of the classroom."""
     folder = tmp_path_factory.mktemp("explained") / "out"
-    answer = run("cluster", *source, "-k", 3, "--effort", 0.1, "-o", folder)
-    assert answer.exit_code == 0, answer.stderr
+    run("cluster", *source, "-k", 3, "--effort", 0.1, "-o", folder)
     return folder
 
 
 def test_a_node_is_explained_as_in_python(run, out, files):
     answer = run("explain", out, "Naledi")
-    assert answer.exit_code == 0, answer.stderr
     graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
 
@@ -36,11 +34,9 @@ def test_a_graph_that_is_gone_is_asked_for(run, files, tmp_path):
     lost = tmp_path / "lost.csv"
     lost.write_text((files / "friends.csv").read_text(encoding="utf-8"), encoding="utf-8")
     folder = tmp_path / "out"
-    assert run("cluster", lost, "-k", 3, "-m", "random", "-o", folder).exit_code == 0
+    run("cluster", lost, "-k", 3, "-m", "random", "-o", folder)
     lost.unlink()
-    answer = run("explain", folder, "Naledi")
-    assert answer.exit_code == 2
+    answer = run("explain", folder, "Naledi", code=2)
     assert "--graph EDGES" in answer.stderr
     answer = run("explain", folder, "Naledi", "--graph", files / "friends.csv")
-    assert answer.exit_code == 0, answer.stderr
     assert "Naledi is in cluster" in answer.stdout

@@ -40,7 +40,6 @@ def test_blocks_and_edges_give_what_the_graph_gives(run, graph, folder):
     for source, extra in (("blocks", []), ("edges", groups), ("blocks", groups)):
         out = folder / f"out-{source}-{len(extra)}"
         answer = run("cluster", folder / source, *extra, *settings, "-o", out)
-        assert answer.exit_code == 0, answer.stderr
         told = json.loads((out / "result.json").read_text(encoding="utf-8"))
         assert told["scores"] == pytest.approx(dict(expected.scores))
         assert told["input_hash"] == expected.input_hash
@@ -65,7 +64,6 @@ def test_workers_and_a_scheduler(run, scheduler, folder):
     by_workers = json.loads(run("cluster", folder / "blocks", *settings, "--workers", 1).stdout)
     assert by_workers["scores"] == here["scores"]
     answer = run("cluster", folder / "edges", *settings, "--scheduler", scheduler)
-    assert answer.exit_code == 0, answer.stderr
     assert json.loads(answer.stdout)["sizes"] == here["sizes"]
 
 
@@ -93,18 +91,14 @@ def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, argum
     monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
     monkeypatch.chdir(folder)
     (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
-    answer = run("cluster", *arguments, "-k", 3)
-    assert answer.exit_code == 2
+    answer = run("cluster", *arguments, "-k", 3, code=2)
     assert message in answer.stderr
     assert not (folder / "out").exists()
 
 
 def test_a_page_about_blocks_says_what_it_leaves_out(run, folder):
-    assert (
-        run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out").exit_code == 0
-    )
+    run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out")
     answer = run("report", folder / "out")
-    assert answer.exit_code == 0, answer.stderr
     assert "is a folder of edges on disk" in answer.stderr
     assert (folder / "out" / "report.html").is_file()
 
@@ -114,8 +108,7 @@ def test_labels_as_parquet_and_as_csv(run, graph, folder):
     parquet = pytest.importorskip("pyarrow.parquet")
     out = folder / "out"
     settings = [folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", out]
-    answer = run("cluster", *settings, "--labels-format", "parquet")
-    assert answer.exit_code == 0, answer.stderr
+    run("cluster", *settings, "--labels-format", "parquet")
     assert not (out / "labels.csv").exists()
     expected = eg.cluster(graph, n_clusters=3, effort=0.1, random_state=0)
     assert parquet.read_table(out / "labels.parquet").to_pydict()["cluster"] == expected.labels.tolist()
@@ -124,7 +117,6 @@ def test_labels_as_parquet_and_as_csv(run, graph, folder):
     np.testing.assert_array_equal(loaded.sensitive_features, graph.sensitive_features)
     # Written once more as csv, the folder holds one kind of labels only, unless both are asked for.
     for further, there in (([], False), (["--parquet"], True)):
-        answer = run("cluster", *settings, "--force", *further)
-        assert answer.exit_code == 0, answer.stderr
+        run("cluster", *settings, "--force", *further)
         assert (out / "labels.csv").exists()
         assert (out / "labels.parquet").exists() == there
