@@ -25,7 +25,7 @@ def command(source: str | None, **settings: Any) -> None:
     classes` wrote, or a board that the page saved; without one it is the embedded classroom. Everything stays on this
     machine.
     """
-    from equigraph.apps.explore.server import serve
+    from equigraph.apps.explore.server import is_local, serve
 
     if settings["print_"]:
         _print_labels(source)
@@ -39,7 +39,13 @@ def command(source: str | None, **settings: Any) -> None:
 
     try:
         opened = _opened(source, settings, open_session)
-        _say_where(opened, settings["host"])
+        if not is_local(settings["host"]):
+            note(
+                f"Listening on {settings['host']}: others on the network can reach this server, though not without "
+                "the token in the link; names travel unencrypted."
+            )
+        if getattr(opened, "restored", False):
+            note("This board is as it was left; --fresh starts over.")
         options = {name: settings[name] for name in ("host", "port", "browser")}
         serve(opened, worker=worker, ready=_announce, **options)
     finally:
@@ -52,18 +58,15 @@ def _opened(source: str | None, settings: Settings, open_session: Any) -> Any:
 
     number, attribute, fresh = settings["n_clusters"], settings["attribute"], settings["fresh"]
     with warnings_as_notes():
-        if source is not None and _is_sheet(Path(source), settings):
-            sheet, people = _read_sheet(Path(source), settings)
+        path = Path(source or "")
+        if settings["groups"] is None and path.suffix.lower() in _SHEETS and not path.is_dir():
+            sheet, people = _read_sheet(path, settings)
             anew = fresh or number is not None or attribute is not None
             if anew or people is None or stored_step(people) is None:
                 return sheet
             return open_session(people)
         people, step = _read(source, settings)
         return open_session(people, step, number, attribute, fresh=fresh)
-
-
-def _is_sheet(path: Path, settings: Settings) -> bool:
-    return settings["groups"] is None and path.suffix.lower() in _SHEETS and not path.is_dir()
 
 
 def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
@@ -85,19 +88,6 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     chosen = chosen_attributes(people.sheet, None if attribute is None else [attribute], n_classes)
     line(f"{path.name}: {describe_roster(people.sheet, chosen)}")
     return sheet, people
-
-
-def _say_where(opened: Any, host: str) -> None:
-    """Print who can reach the page, and whether the board was restored."""
-    from equigraph.apps.explore.server import is_local
-
-    if not is_local(host):
-        note(
-            f"Listening on {host}: others on the network can reach this server, though not without the token in the "
-            "link; names travel unencrypted."
-        )
-    if getattr(opened, "restored", False):
-        note("This board is as it was left; --fresh starts over.")
 
 
 def _announce(running: Any) -> None:

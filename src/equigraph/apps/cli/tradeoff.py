@@ -35,6 +35,7 @@ def command(edges: str, method: str, **settings: Any) -> None:
     clusters).
     """
     from dataclasses import replace
+    from functools import partial
 
     from equigraph.analysis.tradeoff.contents import CURVE_FILES, KIND, contents_of, place_of
 
@@ -45,16 +46,10 @@ def command(edges: str, method: str, **settings: Any) -> None:
     run = Run(settings)
     with run.output((*CURVE_FILES, *_PICTURES)):
         graph = run.read(edges)
+        own = {name: settings[name] for name in ("fairness", "n_points", "notion", "n_restarts", "n_jobs")}
         with run.callbacks() as callbacks:
-            curve = eg.tradeoff_curve(
-                graph,
-                estimator=get_method(method).load()(**parameters),
-                callbacks=callbacks,
-                **{
-                    name: settings[name]
-                    for name in ("fairness", "n_points", "notion", "n_restarts", "n_jobs")
-                },
-            )
+            model = get_method(method).load()(**parameters)
+            curve = eg.tradeoff_curve(graph, estimator=model, callbacks=callbacks, **own)
         curve = replace(curve, source={**run.source(), "attribute": graph.attribute})
         try:
             point = curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule)
@@ -65,11 +60,8 @@ def command(edges: str, method: str, **settings: Any) -> None:
             rule = {"rule": "product"}
             point = curve.select(**rule)
         recommended = {**place_of(curve, point), "rule": rule, "sentence": recommendation(curve, point, rule)}
-        run.write(
-            KIND,
-            lambda: contents_of(curve, point, recommended=recommended),
-            lambda folder: _write(folder, curve, point, graph, settings),
-        )
+        contents = partial(contents_of, curve, point, recommended=recommended)
+        run.write(KIND, contents, lambda folder: _write(folder, curve, point, graph, settings))
 
     def show() -> None:
         print_curve(curve, point, graph)
