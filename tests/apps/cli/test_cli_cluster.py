@@ -45,22 +45,11 @@ def test_warnings_are_single_notes_on_stderr(run):
     assert "Warning" not in answer.stderr
 
 
-@pytest.mark.parametrize(
-    ("option", "expected"),
-    [
-        (["--tol", "0"], {"tol": 0}),
-        (["--init", "spectral"], {"init": "spectral"}),
-        (["--no-self-pairs"], {"self_pairs": False}),
-        (["--self-pairs"], {"self_pairs": True}),
-        (["--dtype", "float32"], {"dtype": "float32"}),
-        (["--dtype", "none"], {"dtype": None}),
-        (["-P", "max_iter=7", "-P", "self_pairs=no"], {"max_iter": 7, "self_pairs": False}),
-    ],
-)
-def test_options_reach_the_estimator(run, option, expected):
-    answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--json", *option)
-    parameters = json.loads(answer.stdout)["parameters"]
-    assert {name: parameters[name] for name in expected} == expected
+def test_options_reach_the_estimator(run):
+    options = ["--tol", "0", "--init", "spectral", "--no-self-pairs", "--dtype", "none", "-P", "max_iter=7"]
+    answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--json", *options)
+    expected = {"tol": 0, "init": "spectral", "self_pairs": False, "dtype": None, "max_iter": 7}
+    assert expected.items() <= json.loads(answer.stdout)["parameters"].items()
 
 
 def test_without_groups(run, files):

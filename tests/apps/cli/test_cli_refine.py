@@ -1,4 +1,3 @@
-import csv
 import json
 
 import numpy as np
@@ -6,6 +5,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.results.contents import RESULT_FILES
+from tests.tables import rows_of
 
 ROOM = "dataset:classroom"
 
@@ -20,25 +20,22 @@ def start(room):
     return np.asarray(eg.SpectralClustering(3, random_state=0).fit(room).labels_)
 
 
-def rows_of(room, labels):
+def lines_of(room, labels):
     return [f"{name},{label}" for name, label in zip(room.node_names, labels, strict=True)]
 
 
 @pytest.fixture
 def labels(room, start, tmp_path):
-    return write(tmp_path / "labels.csv", "\n".join(["node,cluster", *rows_of(room, start)]))
+    return write(tmp_path / "labels.csv", "\n".join(["node,cluster", *lines_of(room, start)]))
 
 
-def refined(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["node"]: int(row["cluster"]) for row in csv.DictReader(file)}
+def refined(path, column="cluster"):
+    return {row["node"]: int(row[column]) for row in rows_of(path)}
 
 
 def expected(room, start, **settings):
-    few = {name: settings.pop(name) for name in ("max_moves", "stay") if name in settings}
     model = eg.FairPartition(**{"n_clusters": None, "effort": 0.0, **settings}, random_state=0)
-    found = model.refine(room, start, **few).labels_
-    return dict(zip(room.node_names.tolist(), found.tolist(), strict=True))
+    return dict(zip(room.node_names.tolist(), model.refine(room, start).labels_.tolist(), strict=True))
 
 
 def test_labels_in_labels_out(run, room, start, labels, tmp_path):
@@ -69,9 +66,7 @@ def test_what_cluster_wrote_goes_in_and_what_came_out_goes_in_again(run, files, 
     # A local maximum stays where it is.
     assert refined(third / "labels.csv") == refined(second / "labels.csv")
     assert "0 of 30 nodes change their cluster" in again.stdout
-    with (second / "labels.csv").open(encoding="utf-8", newline="") as file:
-        before = {row["node"]: row["before"] for row in csv.DictReader(file)}
-    assert before == {name: str(k) for name, k in refined(first / "labels.csv").items()}
+    assert refined(second / "labels.csv", "before") == refined(first / "labels.csv")
 
 
 def test_json_is_all_there_is_on_stdout(run, labels):
@@ -93,7 +88,7 @@ def test_bounds_on_sizes(run, labels):
 
 def test_tables_of_many_kinds(run, room, start, tmp_path):
     found = expected(room, start)
-    rows = rows_of(room, start)
+    rows = lines_of(room, start)
     pairs = [row.split(",") for row in rows]
     texts = {
         "no-header.csv": "\n".join(rows),
@@ -121,7 +116,7 @@ def test_without_groups_there_is_a_note(run, files, labels):
 
 
 def test_labels_that_cannot_be_used(run, room, start, files, tmp_path):
-    rows = rows_of(room, start)
+    rows = lines_of(room, start)
     name = str(room.node_names[0])
 
     def refuse(text, part, *options, edges=ROOM):

@@ -70,19 +70,16 @@ def test_workers_and_a_scheduler(run, scheduler, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["blocks", "-m", "sc"], "this method needs the graph in memory"),
-        (["blocks", "-m", "sc", "--workers", 2], "runs in this process only"),
-        (["blocks", "--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "contradict each other"),
-        (["blocks", "--execution", "dask", "--workers", 2], "--execution contradicts"),
-        (["blocks", "--header"], "--header has no meaning here"),
-        (["blocks", "--attribute", "g"], "--attribute has no meaning here"),
-        (["blocks", "--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
-        (["blocks", "--plot", "-o", "out"], "need the graph in memory"),
-        (
-            ["blocks", "--groups", "few.csv", "--missing", "drop", "--node-column", "node"],
-            "can neither be dropped nor added",
-        ),
-        (["edges", "--weight", 2], "not its number"),
+        ("blocks -m sc", "this method needs the graph in memory"),
+        ("blocks -m sc --workers 2", "runs in this process only"),
+        ("blocks --workers 2 --scheduler tcp://127.0.0.1:1", "contradict each other"),
+        ("blocks --execution dask --workers 2", "--execution contradicts"),
+        ("blocks --header", "--header has no meaning here"),
+        ("blocks --attribute g", "--attribute has no meaning here"),
+        ("blocks --scheduler tcp://127.0.0.1:1", "No Dask scheduler answers"),
+        ("blocks --plot -o out", "need the graph in memory"),
+        ("blocks --groups few.csv --missing drop --node-column node", "can neither be dropped nor added"),
+        ("edges --weight 2", "not its number"),
     ],
 )
 def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, arguments, message):
@@ -91,7 +88,7 @@ def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, argum
     monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
     monkeypatch.chdir(folder)
     (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
-    answer = run("cluster", *arguments, "-k", 3, code=2)
+    answer = run("cluster", *arguments.split(), "-k", 3, code=2)
     assert message in answer.stderr
     assert not (folder / "out").exists()
 
