@@ -1,4 +1,5 @@
 import inspect
+import json
 from contextlib import suppress
 
 import click
@@ -17,6 +18,14 @@ CORE = [method for method in METHODS.values() if method.extra is None]
 ONLY_IN_PYTHON = {
     "callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict", "time_limit", "verbose",
 }  # fmt: skip
+
+
+def test_options_of_a_method_that_the_command_has(run):
+    rows = json.loads(run("methods", "fair-partition", "--json").stdout)["parameters"]
+    told = {row["name"]: row["option"] for row in rows}
+    names = {flag for parameter in parameters_of("cluster") for flag in parameter.opts}
+    assert {told[name] for name in ("rules", "on_conflict", "time_limit")} <= names
+    assert told["verbose"] == "(only in Python: verbose)"
 
 
 @pytest.mark.parametrize("name", app.list_commands(click.Context(app)))

@@ -55,8 +55,7 @@ def command(path: str, **settings: Any) -> None:
         summaries = [_summary(one, costs) for one in (division, *division.others)]
         line(json.dumps(summaries, indent=2, ensure_ascii=False))
     elif not settings["quiet"]:
-        _print(division, costs, settings)
-        _print_files(files, settings)
+        _print(division, costs, files, settings)
     run.leave()
 
 
@@ -68,7 +67,10 @@ def _divide(path: str, run: Run) -> Any:
     with translated_errors(settings["language"]):
         own = {name: settings[name] for name in ("encoding", "wishes", "bins")}
         roster = eg.read_roster(path, **sheet_settings(settings), **own)
-    attributes = _attributes(settings["attributes"], roster)
+    # A header may itself contain a colon and a number.
+    known = roster.attributes
+    pairs = [(text, None) if text in known else parse_weighted(text) for text in settings["attributes"]]
+    attributes = {name: 1.0 if weight is None else weight for name, weight in pairs} or None
     if not settings["quiet"] and not settings["as_json"]:
         chosen = chosen_attributes(roster, attributes, settings["n_classes"])
         line(f"{Path(path).name}: {describe_roster(roster, chosen, settings['language'])}")
@@ -102,12 +104,6 @@ def _class_names(roster: Any, settings: Settings) -> list[str] | None:
     return sorted(names_from(known, settings["n_classes"], word), key=natural_order)
 
 
-def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:
-    """Return columns with their weights: a header may itself contain a colon and a number."""
-    pairs = [(text, None) if text in roster.attributes else parse_weighted(text) for text in given]
-    return {name: 1.0 if weight is None else weight for name, weight in pairs} or None
-
-
 def _costs(division: Any, settings: Settings) -> list[Any]:
     """Return what each column and each rule costs in wishes, unless nothing is printed."""
     from equigraph.apps.classes.costs import find_costs
@@ -133,11 +129,12 @@ def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
     }
 
 
-def _print(division: Any, costs: list[Any], settings: Settings) -> None:
+def _print(division: Any, costs: list[Any], files: list[Path], settings: Settings) -> None:
     from equigraph.apps.classes.costs import costs_sentence
     from equigraph.apps.classes.messages import say
 
-    language, wanted, n = settings["language"], settings["alternatives"], 1 + len(division.others)
+    language, folder = settings["language"], settings["output"]
+    wanted, n = settings["alternatives"], 1 + len(division.others)
     print_classes(division, language)
     lists = division.lists_in(language)
     for sentence in lists.facts():
@@ -156,6 +153,12 @@ def _print(division: Any, costs: list[Any], settings: Settings) -> None:
         _print_alternatives(division, lists.words)
     if wanted > n:
         note(say(language, "fewer_found", n=n, wanted=wanted))
+    if not files:
+        note(say(language, "not_written"))
+        return
+    line()
+    line(say(language, "written", names=[file.name for file in files], folder=folder))
+    line(say(language, "what_next", page=files[2], workbook=files[1], folder=folder))
 
 
 def print_classes(division: Any, language: str = "en") -> None:
@@ -194,15 +197,3 @@ def _print_alternatives(division: Any, words: Mapping[str, str]) -> None:
         rows.append((number, one.wishes_kept, len(one.friendless), f"{even:.0%}", changed))
     heads = ("alternative", "kept", "alone", "least_even", "differing")
     table([words[head] for head in heads], rows)
-
-
-def _print_files(files: list[Path], settings: Settings) -> None:
-    from equigraph.apps.classes.messages import say
-
-    language, folder = settings["language"], settings["output"]
-    if not files:
-        note(say(language, "not_written"))
-        return
-    line()
-    line(say(language, "written", names=[file.name for file in files], folder=folder))
-    line(say(language, "what_next", page=files[2], workbook=files[1], folder=folder))

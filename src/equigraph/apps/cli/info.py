@@ -51,13 +51,15 @@ def _parameters(method: Any) -> list[dict[str, Any]]:
     for name, constraint in estimator._parameters.items():
         if name == "callbacks":
             continue  # the command line has a progress bar and --time-limit instead
-        flags = ", ".join(options.flags_of(name))
-        if isinstance(constraint, Boolean):
-            flags = f"{flags}, --no-{flags.removeprefix('--')}"
+        flags = options.OWN.get(name) or f"(only in Python: {name})"
+        if options.reachable(name, constraint):
+            flags = ", ".join(options.flags_of(name))
+            if isinstance(constraint, Boolean):
+                flags = f"{flags}, --no-{flags.removeprefix('--')}"
         rows.append(
             {
                 "name": name,
-                "option": flags if options.reachable(name, constraint) else f"(only in Python: {name})",
+                "option": flags,
                 "values": options.describe_values(constraint),
                 "default": defaults[name],
                 "meaning": constraint.help,

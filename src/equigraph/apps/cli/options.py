@@ -22,8 +22,15 @@ DEFAULT_METHOD = "fair-partition"
 DEFAULT_SEED = 0
 # Flags of parameters that differ from the name of the parameter.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
-# Parameters set by the command itself.
-_OWN = ("callbacks", "rules", "on_conflict", "verbose", "time_limit")
+# Parameters set by the command itself, with its option.
+OWN = {
+    "attribute_weights": "--attribute NAME:WEIGHT",
+    "callbacks": None,
+    "on_conflict": "--on-conflict",
+    "rules": "--rules",
+    "time_limit": "--time-limit",
+    "verbose": None,
+}
 _DEST = "parameter_"
 DEBUG_HELP = "Show the traceback of an error."
 _SECTIONS = ("Options", "Parameters", "Rules", "Reading")  # first words of the sections of the help
@@ -291,7 +298,7 @@ def reachable(name: str, constraint: Any) -> bool:
 
     if isinstance(constraint, AnyOf):
         return any(reachable(name, one) for one in constraint.options)
-    return name not in _OWN and (not isinstance(constraint, Instance) or constraint.accepts((2, 1)))
+    return name not in OWN and (not isinstance(constraint, Instance) or constraint.accepts((2, 1)))
 
 
 def describe_values(constraint: Any) -> str:
