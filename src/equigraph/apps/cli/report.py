@@ -59,7 +59,7 @@ def _write_clustering(folder: Path, path: Path, settings: dict[str, Any]) -> lis
             raise click.UsageError("--no-baseline has no meaning for a curve, which begins at fairness 0.")
         left_out = write_report(subject, path, graph=graph, select=point or "product")
     else:
-        before = labels_before(kept, subject, graph)
+        before = labels_before(kept, subject)
         baseline = settings["baseline"] if before is None else before
         left_out = write_report(subject, path, graph=graph, baseline=baseline)
     return [reason, *left_out] if reason else left_out

@@ -49,7 +49,7 @@ _NO_GRAPH = (
 class Baseline(NamedTuple):
     """Another clustering of the same nodes, to compare with."""
 
-    labels: NDArray[np.intp]  # labels, aligned with those they are compared with
+    labels: Any  # labels, aligned with those they are compared with; a given baseline is aligned later
     scores: Mapping[str, Any]  # scores; empty if unknown
     phrase: str  # phrase that describes it, such as "without fairness"
 
@@ -143,10 +143,9 @@ def _of_result(
     }
     if result.groups is None:
         left_out.append("The nodes have no groups, so nothing is said about fairness.")
-    if isinstance(baseline, Baseline):
-        parts["baseline"] = baseline
-    elif not isinstance(baseline, bool):
-        parts["baseline"] = _given_baseline(baseline, result, graph)
+    if not isinstance(baseline, bool):
+        given = baseline if isinstance(baseline, Baseline) else Baseline(baseline, {}, "in the baseline")
+        parts["baseline"] = _given_baseline(given, result, graph, left_out)
     elif not baseline:
         left_out.append("The comparison without fairness was not wanted.")
     elif graph is not None and result.groups is not None:
@@ -180,24 +179,21 @@ def _of_curve(curve: TradeoffCurve, select: Any, left_out: list[str]) -> dict[st
     }
 
 
-def _given_baseline(given: Any, result: ClusteringResult, graph: Graph | None) -> Baseline:
-    """Return a result or labels as a baseline, with clusters aligned with those of the result."""
+def _given_baseline(
+    given: Baseline, result: ClusteringResult, graph: Graph | None, left_out: list[str]
+) -> Baseline | None:
+    """Score labels, or take those of a result, and align their clusters with those of the result."""
     n = result.labels.size
+    labels: Any = given.labels
     scores: Mapping[str, Any] = {}
-    is_result = isinstance(given, ClusteringResult)
-    if is_result:
-        scores = given.scores
-        given = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
+    if isinstance(labels, ClusteringResult):
+        scores = labels.scores
+        labels = dict(zip(labels.node_names.tolist(), labels.labels.tolist(), strict=True))
     nodes = Graph._trusted(sparse.csr_array((n, n)), result.node_names)
-    labels = labels_in_order(given, nodes, "labels of the baseline")
-    if graph is not None and not is_result:
-        scores = evaluate(graph, labels, sensitive_features=result.attributes)
-    found = aligned(unique_values(labels)[1], result.labels, scores, "in the baseline", [])
-    if found is None:
-        raise ParameterError(
-            f"The baseline has more than {MAX_ALIGNED:,} clusters, too many to find out which are the same."
-        )
-    return found
+    codes = unique_values(labels_in_order(labels, nodes, "labels of the baseline"))[1]
+    if graph is not None and not scores:
+        scores = evaluate(graph, codes, sensitive_features=result.attributes)
+    return aligned(codes, result.labels, scores, given.phrase, left_out)
 
 
 def aligned(
@@ -311,12 +307,9 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
     raise InputError(f"{folder} holds neither a clustering nor a curve, but {kind!r}, which has no page.")
 
 
-def labels_before(stored: Stored, result: ClusteringResult, graph: Any) -> Baseline | None:
+def labels_before(stored: Stored, result: ClusteringResult) -> Baseline | None:
     """Return the labels that `equigraph refine` started from, None for other commands."""
-    columns = labels_table(stored, result.labels.size)
-    if "before" not in columns:
+    labels = labels_table(stored, result.labels.size).get("before")
+    if labels is None:
         return None
-    before = np.array(["" if label is None else str(label) for label in columns["before"].tolist()])
-    codes = np.asarray(unique_values(before)[1], dtype=np.intp)
-    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.attributes)
-    return aligned(codes, result.labels, scores, "before", [])
+    return Baseline(np.array(["" if one is None else str(one) for one in labels.tolist()]), {}, "before")
