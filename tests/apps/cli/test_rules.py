@@ -52,5 +52,8 @@ def test_labels_are_repaired_with_few_moves(run, tmp_path):
     assert "1 node of edited.csv left the graph, first 'Gone'" in found.output
     assert "New: 1 node, first" in found.output
     assert "Q changes by" in found.output
+    # Who is new has not moved.
+    run("report", out)
+    assert "Nobody is in another cluster than before." in (out / "report.html").read_text(encoding="utf-8")
     assert len(rules_of(out)["kept"]) == 2
     run("refine", "dataset:classroom", edited, code=2)

@@ -25,7 +25,7 @@ from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import Groups
-from equigraph.graph.groups.encode import unique_values
+from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.methods import METHODS, Method
 from equigraph.metrics import evaluate
@@ -182,18 +182,26 @@ def _of_curve(curve: TradeoffCurve, select: Any, left_out: list[str]) -> dict[st
 def _given_baseline(
     given: Baseline, result: ClusteringResult, graph: Graph | None, left_out: list[str]
 ) -> Baseline | None:
-    """Score labels, or take those of a result, and align their clusters with those of the result."""
-    n = result.labels.size
+    """Align the clusters of labels, or of another result, with those of the result, and score them.
+
+    Nodes without a label, which were not there before, count as not moved.
+    """
+    n, before = result.labels.size, result.labels.copy()
     labels: Any = given.labels
     scores: Mapping[str, Any] = {}
     if isinstance(labels, ClusteringResult):
         scores = labels.scores
         labels = dict(zip(labels.node_names.tolist(), labels.labels.tolist(), strict=True))
     nodes = Graph._trusted(sparse.csr_array((n, n)), result.node_names)
-    codes = unique_values(labels_in_order(labels, nodes, "labels of the baseline"))[1]
+    column = labels_in_order(labels, nodes, "labels of the baseline", gaps=given.phrase == "before")
+    known = ~is_missing(column)
+    found = aligned(unique_values(column[known])[1], before[known], scores, given.phrase, left_out)
+    if found is None:
+        return None
+    before[known] = found.labels
     if graph is not None and not scores:
-        scores = evaluate(graph, codes, sensitive_features=result.attributes)
-    return aligned(codes, result.labels, scores, given.phrase, left_out)
+        scores = evaluate(graph, before, sensitive_features=result.attributes)
+    return Baseline(before, scores, given.phrase)
 
 
 def aligned(
@@ -310,6 +318,4 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
 def labels_before(stored: Stored, result: ClusteringResult) -> Baseline | None:
     """Return the labels that `equigraph refine` started from, None for other commands."""
     labels = labels_table(stored, result.labels.size).get("before")
-    if labels is None:
-        return None
-    return Baseline(np.array(["" if one is None else str(one) for one in labels.tolist()]), {}, "before")
+    return None if labels is None else Baseline(labels, {}, "before")
