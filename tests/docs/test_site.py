@@ -8,12 +8,7 @@ import equigraph as eg
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
-MODULES = (
-    "datasets",
-    "exceptions",
-    "metrics",
-    "penalties",
-)
+MODULES = ("datasets", "exceptions", "metrics", "penalties")
 
 
 def listed_names():
@@ -28,27 +23,20 @@ def listed_names():
 
 
 def test_every_public_name_is_in_the_reference():
-    own = [
-        f"equigraph.{name}"
-        for name in eg.__all__
-        if name != "__version__" and not isinstance(getattr(eg, name), types.ModuleType)
-    ]
-    modules = [getattr(eg, module) for module in MODULES]
-    further = [f"{module.__name__}.{name}" for module in modules for name in public(module)]
+    modules = [eg, *(getattr(eg, module) for module in MODULES)]
+    public = {f"{module.__name__}.{name}" for module in modules for name in public_names(module)}
     listed = listed_names()
-    assert sorted({*own, *further} - set(listed)) == []
+    assert sorted(public - set(listed)) == []
     assert len(listed) == len(set(listed))
 
 
-def public(module):
+def public_names(module):
     names = getattr(module, "__all__", None)
-    if names is not None:
-        return list(names)
-    return [
-        name
-        for name, value in vars(module).items()
-        if isinstance(value, type) and value.__module__ == module.__name__
-    ]
+    if names is None:
+        values = vars(module).items()
+        return [name for name, one in values if isinstance(one, type) and one.__module__ == module.__name__]
+    hidden = {name for name in names if isinstance(getattr(module, name), types.ModuleType)}
+    return set(names) - hidden - {"__version__"}
 
 
 def test_every_page_is_in_a_table_of_contents():

@@ -46,37 +46,29 @@ def test_mirroring_counts_what_a_naive_count_does(seed):
 
 
 @pytest.mark.parametrize(
-    ("labels", "groups", "sentence"),
+    ("clusters", "sentence"),
     [
-        ([0, 0, 1, 1], "abab", "Every cluster mirrors the population by g exactly."),
-        ([0, 0, 0, 1, 1], "ababa", "Every cluster is as close to the population by g as whole nodes allow"),
-        ([0] * 49 + [1] * 51, "ab" * 50, "Every cluster mirrors the population by g as closely as whole"),
+        (["ab", "ab"], "Every cluster mirrors the population by g exactly."),
+        (["aba", "ba"], "Every cluster is as close to the population by g as whole nodes allow"),
+        (["ab" * 24 + "a", "b" + "ab" * 25], "Every cluster mirrors the population by g as closely as whole"),
+        (["a" * 26 + "b" * 24, "a" * 24 + "b" * 26], "Every cluster mirrors the population by g."),
+        # A group of 3 % that one cluster lacks: off by three points only, and no mirror.
+        (["a" * 100, "a" * 94 + "b" * 6], "None of 2 clusters mirrors the population by g"),
+        # Nobody can be in two clusters.
         (
-            [0] * 50 + [1] * 50,
-            "a" * 26 + "b" * 48 + "a" * 24 + "b" * 2,
-            "Every cluster mirrors the population by g.",
-        ),
-        (
-            # A group of 3 % that one cluster lacks: off by three points only, and no mirror.
-            [0] * 100 + [1] * 100,
-            "a" * 100 + "a" * 94 + "b" * 6,
-            "None of 2 clusters mirrors the population by g",
-        ),
-        (
-            # Nobody can be in two clusters.
-            [0] * 10 + [1] * 10,
-            "ab" * 9 + "ac",
+            ["ab" * 5, "ab" * 4 + "ac"],
             "Every cluster mirrors the population by g as closely as whole nodes allow.",
         ),
-        ([0, 0, 1, 1], "aabb", "None of 2 clusters mirrors the population by g; the widest gap is in"),
-        ([0, 0, 1, 1, 2, 2, 2, 2], "ababaaaa", "2 of 3 clusters mirror the population by g"),
-        ([0, 0, 0, 0], "aabb", "Everybody is in the same cluster"),
+        (["aa", "bb"], "None of 2 clusters mirrors the population by g; the widest gap is in"),
+        (["ab", "ab", "aaaa"], "2 of 3 clusters mirror the population by g"),
+        (["aabb"], "Everybody is in the same cluster"),
     ],
 )
-def test_fairness_sentences(labels, groups, sentence):
-    n = len(labels)
-    graph = Graph(np.ones((n, n)) - np.eye(n), None, np.array(list(groups)), "g")
-    assert f'<p class="lead">{sentence}' in page_of(as_result(graph, np.array(labels)), None)
+def test_fairness_sentences(clusters, sentence):
+    groups = np.array(list("".join(clusters)))
+    labels = np.repeat(np.arange(len(clusters)), [len(one) for one in clusters])
+    graph = Graph(np.ones((groups.size, groups.size)) - np.eye(groups.size), None, groups, "g")
+    assert f'<p class="lead">{sentence}' in page_of(as_result(graph, labels), None)
 
 
 def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters():
