@@ -66,12 +66,11 @@ def test_a_canonical_matrix_is_shared_and_checked_in_blocks():
 READING = """
 import sys
 from pathlib import Path
-from equigraph.graph import delimited, read_graph
+from equigraph.graph import read_graph
 
 def peak():
     return 1024 * int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 
-delimited.FAST_BYTES = -1
 read_graph(sys.argv[1])  # loads every library
 before = peak()
 graph = read_graph(sys.argv[2])
