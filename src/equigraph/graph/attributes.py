@@ -35,6 +35,7 @@ from equigraph.graph.tables import (
     found_column,
     is_table,
     listed_columns,
+    read_parquet,
     read_table,
     row_labels,
 )
@@ -332,7 +333,7 @@ _BLANKS = (
 
 def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph: Graph) -> list[Values]:
     """Read one attribute or several from a csv, tsv, txt or parquet file."""
-    from equigraph.graph.read import check_file, file_format, read_parquet
+    from equigraph.graph.read import check_file, file_format
 
     check_file(path)
     kind = file_format(path, None)

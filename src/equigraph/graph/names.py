@@ -67,51 +67,6 @@ def names_from_text(texts: Any) -> NDArray[Any]:
     return text_array(listed)
 
 
-# Number of distinct texts of single batches above which they are merged.
-PENDING = 4_000_000
-
-
-def encode_batches(
-    batches: Iterable[Sequence[Any]], n_texts: int
-) -> tuple[list[NDArray[np.int32]], Any, list[NDArray[Any]]]:
-    """Return the codes of text columns of pyarrow, their distinct texts (None without a row), and other columns.
-
-    Every batch starts with `n_texts` columns of text that pyarrow has encoded; the same text gets the same code in all
-    of them. The texts of the batches are merged from time to time: rarely enough that the known texts are not hashed
-    for every batch, often enough that memory is proportional to their number.
-    """
-    import pyarrow as pa
-
-    known: Any = None
-    pending: list[Any] = []
-    codes: list[NDArray[np.int32]] = []
-    numbers: list[list[NDArray[Any]]] = []
-
-    def merge() -> Any:
-        chunks = pending
-        if known is not None:
-            # The first texts keep their codes, so codes that were assigned before stay valid.
-            no_indices = pa.array([], type=pa.int32())
-            chunks = [pa.DictionaryArray.from_arrays(no_indices, known), *pending]
-        merged = pa.chunked_array(chunks).unify_dictionaries()
-        codes.extend(np.array(chunk.indices, dtype=np.int32) for chunk in merged.chunks[-len(pending) :])
-        pending.clear()
-        return merged.chunk(0).dictionary
-
-    for columns in batches:
-        pending += columns[:n_texts]
-        numbers.append([column.to_numpy() for column in columns[n_texts:]])
-        if sum(len(column.dictionary) for column in pending) > max(
-            PENDING, 0 if known is None else len(known)
-        ):
-            known = merge()
-    if pending:
-        known = merge()
-    of_columns = ([np.empty(0, dtype=np.int32), *codes[k::n_texts]] for k in range(n_texts))
-    others = [np.concatenate(column) for column in zip(*numbers, strict=True)]
-    return [np.concatenate(column) for column in of_columns], known, others
-
-
 def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
     """Return an array with the present values in order, and None where absent."""
     filled = np.full(absent.size, None, dtype=object)
@@ -191,7 +146,9 @@ def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
     if values.dtype.kind != "O":
         return None
     nested = (list, dict, set, np.ndarray, *kinds)
-    return next((place for place, value in enumerate(values) if isinstance(value, nested)), None)
+    if not any(issubclass(kind, nested) for kind in set(map(type, values))):
+        return None
+    return next(place for place, value in enumerate(values) if isinstance(value, nested))
 
 
 _MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter

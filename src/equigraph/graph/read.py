@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ from equigraph.graph.adapters import library_of, node_attribute, read_gml, read_
 from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import check_merging, convert, without_weights
 from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
-from equigraph.graph.edges import Ends, Weight, graph_from_rows
+from equigraph.graph.edges import Ends
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
-from equigraph.graph.limits import check_rows
-from equigraph.graph.tables import parquet_rows
+from equigraph.graph.tables import read_parquet
 
 _ALONE = ("parquet", "graphml", "gml", "mtx", "npz", "mat")
 SUFFIXES = {
@@ -106,7 +104,7 @@ def read_file(
     from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
 
     readers: dict[str, Callable[[Path], Any]] = {
-        "parquet": partial(_read_edge_parquet, weight=weight, ends=ends, **options),
+        "parquet": read_parquet,
         "graphml": read_graphml,
         "gml": read_gml,
         "mtx": read_matrix_market,
@@ -129,24 +127,11 @@ def _read_parts(path: Path) -> Any:
         return pyarrow.concat_tables([read_parquet(part) for part in parts])
 
 
-def read_parquet(path: Path) -> Any:
-    """Read a Parquet file as a pyarrow table."""
-    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
-    check_rows(parquet.read_metadata(path).num_rows, path)
-    return parquet.read_table(path)
-
-
 def _check_no_ends(ends: Ends | None, path: Path, kind: str) -> None:
     if ends is not None:
         raise ParameterError(
             f"source and target are columns of an edge list, and {path.name} is read as {kind}."
         )
-
-
-def _read_edge_parquet(path: Path, *, weight: Weight, ends: Ends | None, **options: Any) -> Any:
-    """Read an edge list by column, or anything else as a table."""
-    rows = parquet_rows(path, weight, ends)
-    return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
 def read_graph(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
-from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
+from equigraph.exceptions import GraphError, InputError, reason, require
 from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows
 from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.limits import check_rows
-from equigraph.graph.names import as_names, encode_batches, object_array, text_array, texts
+from equigraph.graph.names import as_names, object_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -57,6 +57,8 @@ def read_table(X: Any) -> Table:
     import narwhals.stable.v2 as nw
 
     try:
+        if hasattr(X, "to_batches"):  # pyarrow, whose texts may not be UTF-8, or lie outside their buffer
+            X.validate(full=True)
         frame = nw.from_native(X)
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
@@ -82,12 +84,41 @@ def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
 def _column(series: Any) -> NDArray[Any]:
     import narwhals.stable.v2 as nw
 
+    native = series.to_native()
+    if hasattr(native, "dictionary_encode") and is_text(native.type):
+        return _texts_of_arrow(native)
+    coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
     # Nullable integers turn into floats with NaN on the way to numpy, which would change large ids.
     # A categorical column of missing values only has no categories to look up.
-    coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
     if (series.dtype.is_integer() or coded) and series.null_count():
         return object_array(series.to_list())
     return _plain(series.to_numpy())
+
+
+def _texts_of_arrow(column: Any) -> NDArray[Any]:
+    """Return a column of text of pyarrow as objects; rows with the same text share one."""
+    if not len(column):
+        return object_array([])
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    known = object_array([*encoded.dictionary.to_pylist(), None])
+    return known[encoded.indices.fill_null(known.size - 1).to_numpy()]
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a column of this arrow type holds text."""
+    from pyarrow import types
+
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(value) or types.is_large_string(value))
+
+
+def read_parquet(path: Path) -> Any:
+    """Read a Parquet file as a pyarrow table, in which texts stay encoded: a long one may occur in every row."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    encoded = [field.name for field in parquet.read_schema(path) if is_text(field.type)]
+    with parquet.ParquetFile(path, read_dictionary=encoded) as file:
+        return file.read()
 
 
 def _plain(array: Any) -> NDArray[Any]:
@@ -309,118 +340,3 @@ def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     if wrong:
         raise GraphError(f"The column {wrong[0]!r} of the square table holds no numbers: expected weights.")
     return np.column_stack(values), as_names(object_array(columns))
-
-
-def arrow_rows(table: Any, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
-    """Return the rows of a pyarrow edge table, without a Python object for every text.
-
-    Returns None for a matrix, missing values, types other than text or integers, and ids of two types. `read_table`
-    then reads the table.
-    """
-    with only_ours("The table cannot be read", GraphError):
-        return _arrow_rows(table.schema, weight, end_names, lambda names: [table.select(names)])
-
-
-def parquet_rows(path: Path, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
-    """Return the rows of a Parquet file, or None as `arrow_rows` does; only needed columns are read."""
-    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
-    check_rows(parquet.read_metadata(path).num_rows, path)
-    schema = parquet.read_schema(path)
-    # Texts stay dictionary-encoded: a long one may occur in every row.
-    texts = [field.name for field in schema if _arrow_kind(field.type) == "text"]
-    with parquet.ParquetFile(path, read_dictionary=texts) as file:
-        return _arrow_rows(
-            schema,
-            weight,
-            end_names,
-            lambda names: (file.read_row_group(k, names) for k in range(file.num_row_groups)),
-        )
-
-
-def _arrow_rows(
-    schema: Any, weight: Weight, end_names: Ends | None, parts: Callable[[list[str]], Any]
-) -> EdgeRows | None:
-    """Return the rows of tables of one schema, of which `parts` reads some columns."""
-    try:
-        found = edge_columns(list(schema.names), weight, end_names)
-    except GraphError:
-        return None  # `edge_rows` raises the same error, or finds that a column of text is no weight
-    if found is None or len(set(schema.names)) < len(schema.names):
-        return None
-    chosen = [schema.names[k] for k in (*found[0], found[1]) if k is not None]
-    kinds = [_arrow_kind(schema.field(name).type) for name in chosen]
-    if kinds[0] not in ("text", "integer") or kinds[1] != kinds[0] or "other" in kinds or "text" in kinds[2:]:
-        return None
-    if len(set(chosen)) < len(chosen):
-        return None
-    n_texts = kinds.count("text")
-
-    def batches() -> Iterator[list[Any]]:
-        for part in parts(chosen):
-            for batch in part.to_batches():
-                # Text that is not UTF-8, or lies outside its buffer, could crash compiled code or pass unnoticed.
-                batch.validate(full=True)
-                columns = [batch.column(name) for name in chosen]
-                if any(map(_has_null, columns)):
-                    raise _MissingError
-                yield [*map(_encoded, columns[:n_texts]), *columns[n_texts:]]
-
-    try:
-        codes, texts, numbers = encode_batches(batches(), n_texts)
-    except _MissingError:
-        return None
-    if n_texts:
-        return _text_rows(codes[0], codes[1], numbers[0] if numbers else None, texts)
-    return (
-        encode_rows(numbers[0], numbers[1], numbers[2] if len(kinds) > 2 else None, row_text)
-        if numbers
-        else None
-    )
-
-
-class _MissingError(Exception):
-    """A value is missing."""
-
-
-def _text_rows(
-    source: NDArray[np.int32], target: NDArray[np.int32], weight: Any, texts: Any
-) -> EdgeRows | None:
-    """Return rows of codes into texts of pyarrow; a dictionary may hold texts that no row has."""
-    from pyarrow import compute
-
-    used = np.zeros(0 if texts is None else len(texts), dtype=bool)
-    used[source] = used[target] = True
-    # numpy drops a NUL at the end of a text
-    if not used.any() or compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
-        return None
-    if not used.all():
-        place = np.cumsum(used, dtype=np.int32) - 1
-        source, target, texts = place[source], place[target], texts.filter(used)
-    return EdgeRows(source, target, weight, text_array(texts.to_pylist()), row_text)
-
-
-def _encoded(column: Any) -> Any:
-    """Return a column of text encoded by pyarrow, each text once."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return column.cast(pa.string()).dictionary_encode()
-    texts = column.dictionary.cast(pa.string()).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(texts.indices.take(column.indices), texts.dictionary)
-
-
-def _has_null(column: Any) -> bool:
-    from pyarrow import types
-
-    return bool(column.null_count or (types.is_dictionary(column.type) and column.dictionary.null_count))
-
-
-def _arrow_kind(kind: Any) -> str:
-    from pyarrow import types
-
-    value = kind.value_type if types.is_dictionary(kind) else kind
-    if types.is_string(value) or types.is_large_string(value):
-        return "text"
-    if types.is_integer(kind) and not types.is_uint64(kind):  # some of those are beyond int64
-        return "integer"
-    return "float" if types.is_float32(kind) or types.is_float64(kind) else "other"
