@@ -12,11 +12,11 @@ from numpy.typing import DTypeLike
 from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute, read_gml, read_graphml
-from equigraph.graph.attributes import Values, check_options, take_groups
+from equigraph.graph.attributes import Values, attach, check_options, take_groups
 from equigraph.graph.convert import check_merging, convert, without_weights
 from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
 from equigraph.graph.edges import Ends
-from equigraph.graph.features import AttributeChoice
+from equigraph.graph.features import choose_attributes, wanted_attributes
 from equigraph.graph.graph import Graph
 from equigraph.graph.tables import read_parquet
 
@@ -277,14 +277,14 @@ def read_graph(
         )
     else:
         known = convert(graph, **options)
-    choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
-    given = _given(held, known, groups, choice.wanted, node_column)
-    if given is None:
-        return choice.apply(known)
-    if groups is None and isinstance(held, Graph) and missing == "error":
-        missing = held.missing  # the option with which its groups were read
-    order_known = known.positional or order_seen
-    return choice.attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
+    wanted = wanted_attributes(attribute, intersect)
+    given = _given(held, known, groups, wanted, node_column)
+    if given is not None:
+        if groups is None and isinstance(held, Graph) and missing == "error":
+            missing = held.missing  # the option with which its groups were read
+        order_known = known.positional or order_seen
+        known = attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
+    return choose_attributes(known, attribute, intersect, attribute_weights, bins)
 
 
 def _given_ends(source: str | int | None, target: str | int | None) -> Ends | None:
