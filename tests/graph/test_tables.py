@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
 from equigraph.graph import read_graph
-from equigraph.graph.tables import read_parquet
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -60,12 +59,3 @@ def test_tables_of_every_kind_agree(tmp_path, table, weight):
     assert outcome(table, weight) == expected
     parquet.write_table(table, tmp_path / "e.parquet", row_group_size=3)
     assert outcome(tmp_path / "e.parquet", weight) == expected
-
-
-def test_rows_with_the_same_long_text_share_it(tmp_path):
-    zeros = pa.array(10_000 * [0], type=pa.int32())
-    same = pa.DictionaryArray.from_arrays(zeros, ["x" * 100_000])  # a gigabyte as plain text
-    table = pa.table({"source": same, "target": [f"n{k}" for k in range(10_000)]})
-    parquet.write_table(table, tmp_path / "e.parquet", store_schema=False)
-    assert read_parquet(tmp_path / "e.parquet").nbytes < 1e6
-    assert read_graph(tmp_path / "e.parquet").n_edges == 10_000
