@@ -123,6 +123,7 @@ def convert(
         table = read_table(X)
         found = edge_rows(table, weight, ends)
         if found is not None:
+            del X, table  # the graph of a large one is built without it
             return graph_from_rows(found, **merging)
         X, names = matrix_and_names(table)
         check_unique(names, "the columns of the table")

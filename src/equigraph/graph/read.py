@@ -97,14 +97,15 @@ def read_file(
             graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
             return without_weights(graph) if weight is False else graph
         return read_edges(file, header=header, weight=weight, ends=ends, **options)
-    if kind != "parquet":
-        _check_no_ends(ends, path, kind)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
+    if kind == "parquet":
+        with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
+            return convert(read_parquet(path), weight=weight, ends=ends, **options)
+    _check_no_ends(ends, path, kind)
     from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
 
     readers: dict[str, Callable[[Path], Any]] = {
-        "parquet": read_parquet,
         "graphml": read_graphml,
         "gml": read_gml,
         "mtx": read_matrix_market,
