@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,31 +152,7 @@ def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
 
 
 _MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter
-_WHOLE = re.compile(r"(-?[0-9]+)\.0+\Z")
-
-# Differences between names of two sources: description, and function that removes the difference.
-_DIFFERENCES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("blanks around the names", str.strip),
-    ("a fraction, as numbers get in a column with gaps", lambda text: _WHOLE.sub(r"\1", text.strip())),
-    ("zeros in front", lambda text: text.strip().lstrip("0") or "0"),
-    ("capital and small letters", lambda text: text.strip().casefold()),
-)
-
-
-def type_hint(unmatched: Sequence[str], nodes: Sequence[str]) -> str:
-    """Return a hint on how unmatched names differ from node names, if most differ in the same way.
-
-    >>> type_hint(["0.0", "1.0"], ["0", "1", "2"])
-    " (the difference is a fraction, as numbers get in a column with gaps: '0.0' may be the node '0')"
-    >>> type_hint(["7", "8"], ["007", "008"])
-    " (the difference is zeros in front: '7' may be the node '007')"
-    """
-    for words, plain in _DIFFERENCES:
-        known = {plain(name): name for name in reversed(nodes)}
-        found = [text for text in unmatched if plain(text) in known]
-        if 2 * len(found) > len(unmatched):
-            return f" (the difference is {words}: {found[0]!r} may be the node {known[plain(found[0])]!r})"
-    return ""
+_FRACTION = re.compile(r"(?<=[0-9])\.0+\Z")
 
 
 def look_alike(text: str, nodes: Sequence[str]) -> str:
@@ -184,6 +160,8 @@ def look_alike(text: str, nodes: Sequence[str]) -> str:
 
     >>> look_alike("Jose", ["Ann", "José"]), look_alike("x", ["Ann"])
     (" (did you mean 'José'?)", '')
+    >>> look_alike("7.0", ["007", "008"])  # as numbers get in a column with gaps
+    " (here '7.0', in the graph '007')"
     """
     wanted = _skeleton(text)
     for name in nodes:
@@ -193,5 +171,7 @@ def look_alike(text: str, nodes: Sequence[str]) -> str:
 
 
 def _skeleton(name: str) -> str:
+    """Return a name without capitals, blanks, invisible characters, zeros in front and a fraction of zero."""
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
+    visible = "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
+    return _FRACTION.sub("", visible).lstrip("0")
