@@ -157,10 +157,9 @@ def _encoded(ids: Array) -> tuple[Array, NDArray[np.integer]]:
     """Return the distinct ids and the index of each id among them."""
     if ids.dtype.kind != "O":
         return encode_numbers(ids)
-    # A dictionary looks at every id once; sorting all rows would compare each many times.
-    place: dict[Any, int] = {}
-    listed = (place.setdefault(one, len(place)) for one in ids)
-    codes = np.fromiter(listed, dtype=np.int32, count=ids.size)
+    # A dictionary looks at every id twice; sorting all rows would compare each many times.
+    place = {one: k for k, one in enumerate(dict.fromkeys(ids))}
+    codes = np.fromiter(map(place.__getitem__, ids), dtype=np.int32, count=ids.size)
     return object_array(place), codes
 
 
