@@ -159,11 +159,11 @@ def test_number_of_rows_of_a_compressed_table_is_bounded(tmp_path):
 
 
 @pytest.mark.parametrize("encoded", [True, False])
-def test_dictionary_with_unused_texts_and_nulls(encoded):
+def test_dictionary_with_unused_and_repeated_texts_and_nulls(encoded):
     pa = pytest.importorskip("pyarrow")
-    words = pa.array(["unused", "a", "b", "c"])
+    words = pa.array(["unused", "a", "b", "c", "b"])
     source = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), words)
-    target = pa.DictionaryArray.from_arrays(pa.array([2, 3], pa.int8()), words)
+    target = pa.DictionaryArray.from_arrays(pa.array([4, 3], pa.int8()), words)
     table = pa.table({"source": source, "target": target if encoded else target.cast(pa.string())})
     assert read_graph(table).node_names.tolist() == ["a", "b", "c"]
     gap = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), pa.array(["a", "b", None]))

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
-from equigraph.graph import read_graph
+from equigraph.graph import read_graph, tables
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -49,6 +49,15 @@ def outcome(source, weight):
     except EquigraphError as error:
         return type(error), str(error)
     return graph.node_names.dtype.kind, graph.node_names.tolist(), graph.adjacency.toarray().tolist()
+
+
+def test_parts_with_dictionaries_of_their_own():
+    codes = [pa.array(range(128), pa.int8()), pa.array([5, 4, None], pa.int8())]
+    words = [[f"n{k + j}" for j in range(128)] for k in (0, 100)]
+    parts = [pa.DictionaryArray.from_arrays(*one) for one in zip(codes, words, strict=True)]
+    table = pa.table({"source": pa.chunked_array(parts), "target": pa.chunked_array(parts[::-1])})
+    assert tables.read_table(table).values[0].tolist() == [*words[0], "n105", "n104", None]
+    assert read_graph(table.slice(3, 125)).n_nodes == 128
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.SelfLoopWarning")

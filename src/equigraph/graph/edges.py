@@ -140,7 +140,14 @@ def encode_rows(source: Array, target: Array, weight: Array | None, where: Calla
     if nested is not None:
         end, kind = "source" if nested < half else "target", type(ids[nested]).__name__
         raise GraphError(f"{where(nested % half)}: the {end} is a {kind}, expected text or a number.")
-    names, codes = _encoded(ids)
+    return rows_of_codes(*_encoded(ids), weight, where)
+
+
+def rows_of_codes(
+    names: Array, codes: NDArray[np.integer], weight: Array | None, where: Callable[[int], str]
+) -> EdgeRows:
+    """Return rows from the codes of all sources, then of all targets, into distinct ids that all occur."""
+    half = codes.size // 2
     absent = is_missing(names, or_empty=True)
     if absent.any():
         row = int(np.argmax(absent[codes]))
