@@ -7,6 +7,7 @@ from scipy import sparse
 from equigraph.exceptions import GroupsError
 from equigraph.graph import Graph, as_graph, read_graph
 from tests.optional import optional
+from tests.reference.refusals import refused
 
 igraph = optional("igraph")
 nx = optional("networkx")
@@ -69,8 +70,7 @@ def test_positions_in_node_column_are_matched(tmp_path):
     path = tmp_path / "teams.csv"
     table.to_csv(path, index=False)
     for groups in (table, path):
-        with pytest.raises(GroupsError, match="node_column='id'"):
-            read_graph(PATH, groups, "team")
+        refused(GroupsError, "node_column='id'", PATH, groups, "team")
         matched = read_graph(PATH, groups, "team", node_column="id")
         assert matched.sensitive_features.tolist() == ["z", "y", "x"]
     counted = read_graph(PATH, table.assign(id=[0, 1, 2]))
