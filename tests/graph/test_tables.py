@@ -56,7 +56,7 @@ def test_parts_with_dictionaries_of_their_own():
     words = [[f"n{k + j}" for j in range(128)] for k in (0, 100)]
     parts = [pa.DictionaryArray.from_arrays(*one) for one in zip(codes, words, strict=True)]
     table = pa.table({"source": pa.chunked_array(parts), "target": pa.chunked_array(parts[::-1])})
-    assert tables.read_table(table).values[0].tolist() == [*words[0], "n105", "n104", None]
+    assert tables.read_table(table).column(0).tolist() == [*words[0], "n105", "n104", None]
     assert read_graph(table.slice(3, 125)).n_nodes == 128
 
 

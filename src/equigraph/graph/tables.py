@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
-from equigraph.exceptions import GraphError, InputError, reason, require
+from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
 from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows, rows_of_codes
 from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.limits import check_rows
@@ -35,15 +35,11 @@ class Table:
     """Columns of a table, and the labels of its rows if it has any."""
 
     columns: list[Any]  # names of the columns, as the table has them
-    values: list[NDArray[Any]]
+    column: Callable[[int], NDArray[Any]]  # returns a column by its place; converts it each time
+    n_rows: int
     index: NDArray[Any] | None = None  # labels of the rows (pandas only)
     counts_rows: bool = False  # whether the labels are pandas' default ones, which only count the rows
     arrow: Any = None  # the table itself, of pyarrow
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.values[0].size) if self.values else 0
 
 
 def is_table(X: Any) -> bool:
@@ -65,13 +61,12 @@ def read_table(X: Any) -> Table:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         columns = list(frame.columns)
-        values = [_column(frame.get_column(name)) for name in columns]
     except Exception as error:  # every library of tables has errors of its own
         raise GraphError(
             f"The {type(X).__name__} is not a table that can be read: {reason(error)}."
         ) from error
     index, counts_rows = row_labels(X)
-    return Table(columns, values, index, counts_rows, arrow)
+    return Table(columns, lambda k: _column(frame[:, k]), len(frame), index, counts_rows, arrow)
 
 
 def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
@@ -84,6 +79,11 @@ def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
 
 
 def _column(series: Any) -> NDArray[Any]:
+    with only_ours("The table cannot be read", GraphError):
+        return _array_of(series)
+
+
+def _array_of(series: Any) -> NDArray[Any]:
     import narwhals.stable.v2 as nw
 
     native = series.to_native()
@@ -295,17 +295,17 @@ def edge_rows(table: Table, weight: Weight, end_names: Ends | None = None) -> Ed
     """Return the rows of an edge table, or None if the table is a matrix."""
     if end_names is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
-    found = edge_columns(table.columns, weight, end_names, lambda k: are_words(table.values[k][:50].tolist()))
+    found = edge_columns(table.columns, weight, end_names, lambda k: are_words(table.column(k)[:50].tolist()))
     if found is None:
         return None
     ends, at = found
     if end_names is None:
         _check_no_matrix(table)
-    weights = None if at is None else table.values[at]
+    weights = None if at is None else table.column(at)
     coded = _coded_ends(table.arrow, ends)
     if coded is not None:
         return rows_of_codes(*coded, weights, row_text)
-    return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)
+    return encode_rows(table.column(ends[0]), table.column(ends[1]), weights, row_text)
 
 
 def _coded_ends(table: Any, ends: tuple[int, int]) -> tuple[NDArray[Any], NDArray[np.integer]] | None:
@@ -328,9 +328,8 @@ def _check_no_matrix(table: Table) -> None:
     """Raise GraphError if three columns without names may as well be the matrix of three nodes."""
     if len(table.columns) != 3 or table.n_rows != 3 or _are_names(table.columns):
         return
-    if any(value.dtype.kind not in "buif" for value in table.values):
-        return
-    if may_be_matrix(np.column_stack(table.values)):
+    values = [table.column(k) for k in range(3)]
+    if all(value.dtype.kind in "buif" for value in values) and may_be_matrix(np.column_stack(values)):
         raise GraphError(
             "The table of three rows and columns may be a matrix or three weighted edges: name the columns source, "
             "target and weight, or give the matrix as an array."
@@ -353,7 +352,7 @@ def _is_labelled_matrix(table: Table) -> bool:
 
 def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the matrix of a square table and the names of its columns."""
-    columns, values = table.columns, table.values
+    columns, values = table.columns, [table.column(k) for k in range(len(table.columns))]
     height, width = table.n_rows, len(columns)
     if width == height + 1 and texts(values[0]) == texts(object_array(columns[1:])):
         columns, values, width = columns[1:], values[1:], width - 1  # the names once more, as a first column
