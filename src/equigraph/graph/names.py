@@ -14,12 +14,12 @@ from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.groups.encode import object_array as object_array
 
-INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
+# Written in the one canonical way, and small enough for int64.
+_CANONICAL_INTEGER = re.compile(r"(?:0|-?[1-9][0-9]{0,17})\Z")
 # Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
 _WIDE, _SMALL = 64, 1 << 18
 # Looking for a similar name among more than these would take longer than reading the message.
 _SIMILAR = 20_000
-_CANONICAL_INTEGER = re.compile(f"(?:{INTEGER})\\Z")
 
 
 def as_names(values: Any) -> NDArray[Any]:
@@ -151,7 +151,6 @@ def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
     return next(place for place, value in enumerate(values) if isinstance(value, nested))
 
 
-_MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter
 _FRACTION = re.compile(r"(?<=[0-9])\.0+\Z")
 
 
@@ -167,7 +166,7 @@ def look_alike(text: str, nodes: Sequence[str]) -> str:
     for name in nodes:
         if _skeleton(name) == wanted:
             return f" (here {text!a}, in the graph {name!a})"
-    return did_you_mean(text, nodes) if len(nodes) <= _MAX_COMPARED else ""
+    return did_you_mean(text, nodes) if len(nodes) <= _SIMILAR else ""
 
 
 def _skeleton(name: str) -> str:
