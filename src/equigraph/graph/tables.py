@@ -78,12 +78,8 @@ def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
     return _plain(index.to_numpy()), counts
 
 
+@only_ours("The table cannot be read", GraphError)
 def _column(series: Any) -> NDArray[Any]:
-    with only_ours("The table cannot be read", GraphError):
-        return _array_of(series)
-
-
-def _array_of(series: Any) -> NDArray[Any]:
     import narwhals.stable.v2 as nw
 
     native = series.to_native()
