@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import struct
 import warnings
 import zipfile
@@ -271,21 +272,17 @@ def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
     return result
 
 
-FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
-SYMMETRIES = ("general", "symmetric")
+_FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
+_HEADER_LINE = re.compile(r"%%matrixmarket\s+matrix\s+(coordinate|array)\s+(\S+)\s+(general|symmetric)\s*\Z")
 _LONGEST_LINE = 1 << 16
 
 
 def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
     """Read a Matrix Market file, both triangles of the matrix; the indices of its entries are not checked yet."""
     with open_bytes(path) as stream:
-        words, sizes, line = _market_header(stream, path)
-        coordinates, pattern, symmetric = (
-            words[2] == "coordinate",
-            words[3] == "pattern",
-            words[4] == "symmetric",
-        )
-        width = (2 if pattern else 3) if coordinates else 1
+        layout, field, symmetry = _market_words(stream, path)
+        sizes, line = _market_sizes(stream, path, 3 if layout == "coordinate" else 2)
+        width = 1 if layout == "array" else 2 if field == "pattern" else 3
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # numpy warns about a file without entries
@@ -296,24 +293,25 @@ def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
             raise _wrong_line(path, line, width) or error from error
     n_rows, n_columns = sizes[:2]
     check_nodes(max(n_rows, n_columns), path.stat().st_size, path.name)
+    symmetric = symmetry == "symmetric"
     if symmetric and n_rows != n_columns:
         raise GraphError(
             f"{path.name} is a symmetric matrix of {n_rows} x {n_columns}: expected a square one."
         )
-    expected = sizes[2] if coordinates else n_rows * (n_rows + 1) // 2 if symmetric else n_rows * n_columns
+    whole = n_rows * (n_rows + 1) // 2 if symmetric else n_rows * n_columns
+    expected = whole if layout == "array" else sizes[2]
     numbers = numbers.reshape(-1, width)
     if len(numbers) != expected:
         raise GraphError(
             f"{path.name} has {len(numbers):,} entries: expected {expected:,}, as its header says."
         )
-    if coordinates:
-        rows, columns = _market_ends(numbers[:, :2], sizes, path)
-        weights = np.ones(len(numbers)) if pattern else numbers[:, 2]
-    elif symmetric:
-        columns, rows = np.triu_indices(n_rows)
-        weights = numbers[:, 0]
-    else:
+    if layout == "array" and not symmetric:
         return numbers.reshape(n_columns, n_rows).T
+    if layout == "array":
+        columns, rows = np.triu_indices(n_rows)
+    else:
+        rows, columns = _market_ends(numbers[:, :2], sizes, path)
+    weights = np.ones(len(numbers)) if field == "pattern" else numbers[:, -1]
     if symmetric:
         other = rows != columns
         rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
@@ -321,37 +319,32 @@ def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
     return sparse.coo_array((weights, (rows, columns)), shape=(n_rows, n_columns))
 
 
-def _market_header(stream: IO[bytes], path: Path) -> tuple[list[str], list[int], int]:
-    """Return the words of the first line, the numbers of rows, columns and entries (if given), and their line."""
-    words = stream.readline(_LONGEST_LINE).decode("latin-1").lower().split()
-    if (
-        len(words) != 5
-        or words[:2] != ["%%matrixmarket", "matrix"]
-        or words[2] not in ("coordinate", "array")
-    ):
-        raise GraphError(
-            f"{path.name}, line 1: expected '%%MatrixMarket matrix coordinate' or 'array', a field and a symmetry."
-        )
-    if words[3] == "complex":
+def _market_words(stream: IO[bytes], path: Path) -> tuple[str, str, str]:
+    """Return the layout, the field and the symmetry that the first line names."""
+    match = _HEADER_LINE.match(stream.readline(_LONGEST_LINE).decode("latin-1").lower())
+    layout, field, symmetry = match.groups() if match else ("", "", "")
+    if field == "complex":
         raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
-    coordinates = words[2] == "coordinate"
-    if words[3] not in FIELDS or words[4] not in SYMMETRIES or (words[3] == "pattern" and not coordinates):
+    if field not in _FIELDS or (field == "pattern" and layout == "array"):
         raise GraphError(
-            f"{path.name}, line 1: expected a field among {', '.join(FIELDS)} and a symmetry among "
-            f"{', '.join(SYMMETRIES)}."
+            f"{path.name}, line 1: expected '%%MatrixMarket matrix', 'coordinate' or 'array', a field among "
+            f"{', '.join(_FIELDS)}, and 'general' or 'symmetric'."
         )
+    return layout, field, symmetry
+
+
+def _market_sizes(stream: IO[bytes], path: Path, count: int) -> tuple[list[int], int]:
+    """Return the numbers of rows, columns and entries (if given), and their line."""
     number, line = 1, b"%"
-    while line.startswith(b"%") or (line and not line.strip()):
+    while line.startswith(b"%") or line.isspace():
         line, number = stream.readline(_LONGEST_LINE), number + 1
     sizes = line.split()
-    if len(sizes) != (3 if coordinates else 2) or not all(
-        size.isdigit() and len(size) < 19 for size in sizes
-    ):
+    if len(sizes) != count or not all(size.isdigit() and len(size) < 19 for size in sizes):
         raise GraphError(
             f"{path.name}, line {number}: expected the number of rows, of columns and, where entries have coordinates, "
             "of entries."
         )
-    return words, [int(size) for size in sizes], number
+    return [int(size) for size in sizes], number
 
 
 def _wrong_line(path: Path, before: int, width: int) -> GraphError | None:
