@@ -9,6 +9,7 @@ takes ``3x`` for 3 and ``1d5`` for 1, and ignores further words of a line.
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
 import struct
@@ -149,94 +150,77 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
         return checked_size(arrays[chosen], path)
     if len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
         raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
-    elif data[124:126] in (b"\x00\x02", b"\x02\x00"):
+    if data[124:126] in (b"\x00\x02", b"\x02\x00"):
         raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
-    else:
-        order = "<" if data[126:_HEADER] == b"IM" else ">"
-        found = list(_variables(_Bytes(data[_HEADER:], order, path)))
-    by_name = {variable.name: variable for variable in found}
-    variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
-    if variable.kind == "O":
-        raise _no_numbers(variable.name, path)
-    return checked_size(variable.load(), path)
+    order = "<" if data[126:_HEADER] == b"IM" else ">"
+    try:
+        by_name: dict[str, Variable] = {}
+        for kind, content in _elements(data[_HEADER:], order):
+            if kind not in (_MATRIX, _COMPRESSED):
+                raise EOFError
+            variable = _variable(content, kind == _COMPRESSED, order, path)
+            by_name[variable.name] = variable
+        variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
+        if variable.kind == "O":
+            raise _no_numbers(variable.name, path)
+        return checked_size(variable.load(), path)
+    except EOFError:
+        raise GraphError(
+            f"{path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
+        ) from None
 
 
 def _no_numbers(name: str, path: Path) -> GraphError:
     return GraphError(f"{path.name}: the variable {name!r} holds no numbers, expected a real matrix.")
 
 
-class _Bytes:
-    """Cursor over the bytes of a MATLAB file; reading beyond the end is an error."""
-
-    def __init__(self, data: bytes, order: str, path: Path) -> None:
-        self._data, self.order, self.path, self._at = data, order, path, 0
-
-    def __bool__(self) -> bool:
-        return self._at < len(self._data)
-
-    def cut_off(self) -> GraphError:
-        """Return the error for truncated or inconsistent data."""
-        return GraphError(
-            f"{self.path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
-        )
-
-    def take(self, size: int) -> bytes:
-        """Return the next bytes."""
-        if size < 0 or self._at + size > len(self._data):
-            raise self.cut_off()
-        self._at += size
-        return self._data[self._at - size : self._at]
-
-    def unpack(self, codes: str) -> tuple[int, ...]:
-        """Return the next numbers, by the letters of `struct`."""
-        return struct.unpack(f"{self.order}{codes}", self.take(struct.calcsize(f"={codes}")))
-
-    def element(self) -> NDArray[Any]:
-        """Return the numbers of the next element of version 5."""
-        (kind,) = self.unpack("I")
+def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Yield type and content of the elements of a file or a variable of version 5; EOFError if one is damaged."""
+    at = 0
+    while at < len(data):
+        if at + 8 > len(data):
+            raise EOFError
+        kind, size = struct.unpack_from(f"{order}II", data, at)
+        start, room = at + 8, size if kind in (_MATRIX, _COMPRESSED) else size + -size % 8
         if kind >> 16:  # a short element has its length beside its type
-            kind, size, room = kind & 0xFFFF, kind >> 16, 4
-        else:
-            (size,) = self.unpack("I")
-            room = size + -size % 8
-        if kind not in _TYPES or size > room:
-            raise self.cut_off()
-        dtype = np.dtype(f"{self.order}{_TYPES[kind]}")
-        data = self.take(size)
-        self._at = min(self._at + room - size, len(self._data))  # the last padding may be missing
-        if size % dtype.itemsize:
-            raise self.cut_off()
-        return np.frombuffer(data, dtype=dtype)
+            kind, size, start, room = kind & 0xFFFF, kind >> 16, at + 4, 4
+        if size > room or start + size > len(data):
+            raise EOFError
+        yield kind, data[start : start + size]
+        at = start + room  # the last padding may be missing
 
 
-def _variables(data: _Bytes) -> Iterator[Variable]:
-    """Yield the variables of a file of version 5; only the start of a compressed one is decompressed."""
-    while data:
-        kind, size = data.unpack("II")
-        content = data.take(size)
-        if kind in (_MATRIX, _COMPRESSED):
-            yield _variable(content, kind == _COMPRESSED, data.order, data.path)
+def _numbers(kind: int, content: bytes, order: str) -> NDArray[Any]:
+    dtype = np.dtype(f"{order}{_TYPES.get(kind, 'f8')}")
+    if kind not in _TYPES or len(content) % dtype.itemsize:
+        raise EOFError
+    return np.frombuffer(content, dtype=dtype)
 
 
 def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
-    def parts(most: int | None = None) -> tuple[_Bytes, list[NDArray[Any]]]:
-        data = _Bytes(_unpacked(content, path, order, most) if packed else content, order, path)
-        return data, [data.element() for _ in range(3)]
+    """Return a variable; only the start of a compressed one is decompressed before it is loaded."""
 
-    head, (flags, dims, name) = parts(_START)
+    def arrays(first: int, count: int, most: int | None = None) -> list[NDArray[Any]]:
+        data = _unpacked(content, path, order, most) if packed else content
+        found = itertools.islice(_elements(data, order), first, first + count)
+        result = [_numbers(kind, part, order) for kind, part in found]
+        if len(result) < count:
+            raise EOFError
+        return result
+
+    flags, dims, name = arrays(0, 3, _START)
     if flags.size != 2 or flags.dtype.kind != "u" or dims.dtype.kind != "i" or (dims < 0).any():
-        raise head.cut_off()
+        raise EOFError
     what, shape = int(flags[0]) & 0xFF, tuple(dims.tolist())
     real = not int(flags[0]) >> 8 & _COMPLEX
     kind = "f" if real and len(shape) == 2 and (what == _SPARSE or what in _NUMERIC) else "O"
 
     def load() -> Any:
-        data, _ = parts()
         if what == _SPARSE:
-            return _sparse(data, shape)
-        values = data.element()
+            return _sparse(shape, path, *arrays(3, 3))
+        (values,) = arrays(3, 1)
         if values.size != math.prod(shape):
-            raise data.cut_off()
+            raise EOFError
         return values.reshape(shape, order="F")
 
     return Variable(name.tobytes().decode("latin-1"), shape, kind, load)
@@ -249,24 +233,24 @@ def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes
         result = zlib.decompressobj().decompress(content, bound if most is None else most)
     except zlib.error as error:
         raise GraphError(f"{path.name} cannot be unpacked: {error}.") from error
-    data = _Bytes(result, order, path)
-    kind, size = data.unpack("II")
+    kind, size = struct.unpack(f"{order}II", result[:8].ljust(8, b"\0"))
     if kind != _MATRIX:
-        raise data.cut_off()
+        raise EOFError
     check_bytes(size, path, free=FREE_DENSE)
     return result[8 : 8 + size]
 
 
-def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
+def _sparse(
+    shape: tuple[int, ...], path: Path, indices: NDArray[Any], pointers: NDArray[Any], values: NDArray[Any]
+) -> sparse.csc_array:
     """Return a CSC on the arrays of the file; `to_csr` checks them."""
-    indices, pointers, values = data.element(), data.element(), data.element()
     if indices.dtype.kind not in "iu" or pointers.dtype.kind not in "iu" or pointers.size != shape[1] + 1:
-        raise data.cut_off()
-    check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, data.path.name)
+        raise EOFError
+    check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, path.name)
     # MATLAB allocates more space than there are entries.
     last = int(pointers[-1])
     if not 0 <= last <= min(values.size, indices.size):
-        raise data.cut_off()
+        raise EOFError
     result = sparse.csc_array(shape)
     result.data, result.indices, result.indptr = values[:last], indices[:last], pointers
     return result
