@@ -187,16 +187,10 @@ def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
 
 
 def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
-    if names.dtype.kind == added.dtype.kind != "O":
+    if names.dtype.kind in ("O", added.dtype.kind):
         return np.concatenate([names, added])
-    new_texts = texts(added)
-    if names.dtype.kind == "i":
-        integers = names_from_text(new_texts)
-        if integers.dtype.kind == "i":
-            return np.concatenate([names, integers])
-    if names.dtype.kind == "O":
-        return np.concatenate([names, added.astype(object)])
-    return text_array(texts(names) + new_texts)
+    joined = texts(names) + texts(added)
+    return names_from_text(joined) if names.dtype.kind == "i" else text_array(joined)
 
 
 def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:
