@@ -92,8 +92,8 @@ def clean_drugnet(network: PathLike, people: PathLike) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``adjacency``, ``sensitive_features`` (ethnicities), ``node_names``, ``weights`` and ``gender`` ("F", "M" or, for
-        three people, "unknown").
+        ``adjacency``, ``sensitive_features`` (ethnicities), ``node_names``, ``weights`` and ``gender`` ("F", "M" or,
+        for three people, "unknown").
 
     Raises
     ------
