@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,10 +117,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     try:
         with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
-            for number in itertools.count(1):
-                line = stream.readline(LONGEST_LINE + 1)
-                if not line:
-                    return
+            lines = iter(partial(stream.readline, LONGEST_LINE + 1), "")
+            for number, line in enumerate(lines, start=1):
                 if len(line) > LONGEST_LINE:
                     raise GraphError(
                         f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more."
