@@ -36,6 +36,7 @@ OPTIONAL = (
     "starlette",
     "torch",
     "torch_geometric",
+    "tqdm",
     "uvicorn",
     "vieclus",
     "xlwt",

@@ -80,15 +80,15 @@ PEOPLE = "1\tA\tF\n2\tA\tM\n3\tB\tUnknown\n4\tB\tF\n5\tB\tM\n6\tB\tM\n"
 def test_unknown_people_leave_before_the_component_is_taken(school):
     # 3 joins 4-5-6 to 1-2; without 3 the larger part is 4-5-6.
     clean = clean_school(*school("1 2\n2 3\n3 4\n4 5\n5 6\n", PEOPLE))
-    assert clean.graph.node_names.tolist() == [4, 5, 6]
-    assert clean.graph.sensitive_features.tolist() == ["F", "M", "M"]
-    assert clean.attributes["school_class"].tolist() == ["B", "B", "B"]
+    assert clean["node_names"].tolist() == [4, 5, 6]
+    assert clean["sensitive_features"].tolist() == ["F", "M", "M"]
+    assert clean["school_class"].tolist() == ["B", "B", "B"]
 
 
 def test_pairs_of_weight_zero_are_no_edges(school):
     clean = clean_school(*school("1 2 1\n2 4 0\n4 5 1\n5 6 1\n", PEOPLE))
-    assert clean.graph.node_names.tolist() == [4, 5, 6]
-    assert clean.graph.adjacency.nnz == 4
+    assert clean["node_names"].tolist() == [4, 5, 6]
+    assert clean["adjacency"].nnz == 4
 
 
 NET = ",1,2\n1,0,1\n2,0,0\n"

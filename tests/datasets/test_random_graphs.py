@@ -97,42 +97,36 @@ def test_seeds(make):
 UNEVEN = {"cluster_shares": [0.992, 0.004, 0.004], "mixing": 1.0, "mean_degree": 40}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_nodes": 1.5}, "n_nodes must be"),
-        ({"n_nodes": 20, "probabilities": (0.1,) * 4}, "too small"),
-        ({"n_nodes": 120}, "161 nodes or more"),
-        ({"random_state": "seed"}, "random_state must be"),
-        ({"probabilities": (0.1, 0.2, 0.3, 1.2)}, "four numbers"),
-        ({"probabilities": "abcd"}, "give numbers"),
-        ({"cluster_shares": [0.5, 0.5]}, "give 5 shares"),
-        ({"group_shares": [0.5, 0.5, 0.5, 0, 0]}, "sums to 1.5"),
-        ({"group_shares": [1.5, -0.5, 0, 0, 0]}, "nonnegative"),
-        ({"n_nodes": 10**6}, "above the limit"),
-    ],
-)
-def test_block_models_that_cannot_be_drawn(arguments, message):
-    with pytest.raises(ParameterError, match=message):
-        make_fair_sbm(**{"n_nodes": 500, **arguments})
+SBM = {"n_nodes": 500}
+PLANTED = {"n_nodes": 250, "n_clusters": 2}
 
 
 @pytest.mark.parametrize(
-    ("n_clusters", "arguments", "message"),
+    ("make", "arguments", "message"),
     [
-        (1, {}, "mixing=0"),
-        (20, {}, "cannot hold an inner degree of 16"),
-        (3, UNEVEN, "too few"),
-        (3, {"cluster_shares": [0.999, 0.001, 0]}, "too small"),
-        (2, {"mixing": 1.5}, "mixing must be"),
-        (2, {"mean_degree": 0}, "mean_degree must be"),
-        (2, {"group_mix": [[0.5, 0.5]]}, "one row"),
-        (2, {"group_mix": [[0.5, 0.5], [0.5, 0.4]]}, "Row 1 of group_mix sums to 0.9"),
+        (make_fair_sbm, SBM | {"n_nodes": 1.5}, "n_nodes must be"),
+        (make_fair_sbm, {"n_nodes": 20, "probabilities": (0.1,) * 4}, "too small"),
+        (make_fair_sbm, {"n_nodes": 120}, "161 nodes or more"),
+        (make_fair_sbm, SBM | {"random_state": "seed"}, "random_state must be"),
+        (make_fair_sbm, SBM | {"probabilities": (0.1, 0.2, 0.3, 1.2)}, "four numbers"),
+        (make_fair_sbm, SBM | {"probabilities": "abcd"}, "give numbers"),
+        (make_fair_sbm, SBM | {"cluster_shares": [0.5, 0.5]}, "give 5 shares"),
+        (make_fair_sbm, SBM | {"group_shares": [0.5, 0.5, 0.5, 0, 0]}, "sums to 1.5"),
+        (make_fair_sbm, SBM | {"group_shares": [1.5, -0.5, 0, 0, 0]}, "nonnegative"),
+        (make_fair_sbm, {"n_nodes": 10**6}, "above the limit"),
+        (make_planted_graph, PLANTED | {"n_clusters": 1}, "mixing=0"),
+        (make_planted_graph, PLANTED | {"n_clusters": 20}, "cannot hold an inner degree of 16"),
+        (make_planted_graph, PLANTED | {"n_clusters": 3} | UNEVEN, "too few"),
+        (make_planted_graph, PLANTED | {"n_clusters": 3, "cluster_shares": [0.999, 0.001, 0]}, "too small"),
+        (make_planted_graph, PLANTED | {"mixing": 1.5}, "mixing must be"),
+        (make_planted_graph, PLANTED | {"mean_degree": 0}, "mean_degree must be"),
+        (make_planted_graph, PLANTED | {"group_mix": [[0.5, 0.5]]}, "one row"),
+        (make_planted_graph, PLANTED | {"group_mix": [[0.5, 0.5], [0.5, 0.4]]}, "Row 1 of group_mix sums to"),
     ],
 )
-def test_planted_graphs_that_cannot_be_drawn(n_clusters, arguments, message):
+def test_graphs_that_cannot_be_drawn(make, arguments, message):
     with pytest.raises(ParameterError, match=message):
-        make_planted_graph(250, n_clusters, **arguments)
+        make(**arguments)
 
 
 def test_planted_graph():

@@ -9,7 +9,6 @@ import time
 import traceback
 import warnings
 import zlib
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +17,6 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import EquigraphError, EquigraphWarning
-from equigraph.graph import delimited
 from equigraph.rules import Rules
 from tests.fuzz.mutate import mutated
 from tests.fuzz.seeds import READERS, people
@@ -129,29 +127,6 @@ def outcome(folder):
         return "foreign exception", traceback.format_exc()
 
 
-@contextmanager
-def text_reader(least_bytes):
-    """Choose the fast reader of text for files above this size."""
-    before, delimited.FAST_BYTES = delimited.FAST_BYTES, least_bytes
-    try:
-        yield
-    finally:
-        delimited.FAST_BYTES = before
-
-
-def judged(folder):
-    """Return the outcome of a case; where it is text, both readers must agree."""
-    with text_reader(1 << 60):
-        slow = outcome(folder)
-    if slow[0] not in ("read", "refused") or not any(
-        path.name[-3:] in ("csv", "tsv", "txt", ".gz") for path in folder.iterdir()
-    ):
-        return slow
-    with text_reader(-1):
-        fast = outcome(folder)
-    return slow if fast == slow else ("readers differ", f"slow: {slow}; fast: {fast}")
-
-
 def main(seed, readers, first, count):
     """Run a batch; every case is announced before it starts, so that the parent knows what ended the process."""
     warnings.simplefilter("error")
@@ -163,7 +138,7 @@ def main(seed, readers, first, count):
         folder = Path(name)
         for files in itertools.chain.from_iterable(cache[reader] for reader in readers):
             write(files, folder)
-            assert judged(folder)[0] == "read", judged(folder)
+            assert outcome(folder)[0] == "read", outcome(folder)
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         room = pages * resource.getpagesize() + ROOM
         resource.setrlimit(resource.RLIMIT_AS, (room, room))
@@ -185,7 +160,7 @@ def _run(reader, number, files, folder):
     write(files, folder)
     _say("start", reader, number)
     began, before = time.process_time(), _peak()
-    word, text = judged(folder)
+    word, text = outcome(folder)
     taken, after = time.process_time() - began, _peak()
     _say("end", reader, number, word, text[-2000:], taken, after if after > before else 0)
 

@@ -136,15 +136,7 @@ def mutated(files, rng):
     else:
         result = damaged(data, rng)
     changed = {**files, chosen: result}
-    if rng.random() < 0.3:
-        return changed
-    return (
-        _signed(changed)
-        if "blocks.json" in files
-        else _vouched(changed)
-        if "result.json" in files
-        else changed
-    )
+    return changed if rng.random() < 0.3 else _signed(changed)
 
 
 def _in_archive(data, rng):
@@ -173,28 +165,18 @@ def _in_mat(data, rng):
     return data[:128] + damaged(data[128:], rng)
 
 
-def _vouched(files):
-    """Return a result with a manifest that knows what is in its files now."""
-    try:
-        manifest = json.loads(files["manifest.json"])
-        manifest.pop("checksum")
-        for name in manifest["files"]:
-            digest = hashlib.sha256(files[name]).hexdigest()
-            manifest["files"][name] = {"bytes": len(files[name]), "sha256": digest}
-        checksum = checksum_of(manifest)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return files
-    return {**files, "manifest.json": json.dumps({**manifest, "checksum": checksum}).encode()}
-
-
 def _signed(files):
-    """Return blocks with the checksums of what is in them now: damage that only a look at the numbers finds."""
+    """Return a result or blocks with the checksums of what is in them now: only a look at the numbers finds damage."""
+    name = "blocks.json" if "blocks.json" in files else "manifest.json"
     try:
-        meta = json.loads(files["blocks.json"])
+        meta = json.loads(files[name])
         meta.pop("checksum")
-        for name in meta["files"]:
-            meta["files"][name] = {"bytes": len(files[name]), "crc32": zlib.crc32(files[name])}
-        digest = hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()
+        for one in meta["files"]:
+            data = files[one]
+            blocks = name == "blocks.json"
+            sums = {"crc32": zlib.crc32(data)} if blocks else {"sha256": hashlib.sha256(data).hexdigest()}
+            meta["files"][one] = {"bytes": len(data), **sums}
+        checksum = checksum_of(meta)
     except (ValueError, KeyError, TypeError, AttributeError):
         return files
-    return {**files, "blocks.json": json.dumps({**meta, "checksum": digest}).encode()}
+    return {**files, name: json.dumps({**meta, "checksum": checksum}).encode()}

@@ -194,16 +194,19 @@ def _teams():
     return eg.Graph(_matrix(), np.array(PEOPLE), np.array(["red", "blue"] * 3), "team")
 
 
+def _written(write):
+    """Return the files that a function writes into a folder."""
+    with TemporaryDirectory() as folder:
+        write(Path(folder))
+        return {path.name: path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
+
+
 def blocks():
     """Return folders of row blocks, with names and groups and without."""
-    cases = []
-    for what in (_teams(), eg.as_graph(_matrix() != 0)):
-        with TemporaryDirectory() as folder:
-            eg.write_blocks(what, Path(folder) / "blocks", rows_per_block=4)
-            cases.append(
-                {path.name: path.read_bytes() for path in sorted((Path(folder) / "blocks").iterdir())}
-            )
-    return cases
+    return [
+        _written(lambda folder, graph=graph: eg.write_blocks(graph, folder / "blocks", rows_per_block=4))
+        for graph in (_teams(), eg.as_graph(_matrix() != 0))
+    ]
 
 
 ROSTER = [
@@ -254,23 +257,19 @@ def people():
 def lists():
     """Return class lists as they are written, to be edited and read back."""
     classes = eg.ClassLists(people(), [0, 0, 1, 1], ["5a", "5b"])
-    with TemporaryDirectory() as folder:
-        classes.to_csv(Path(folder) / "lists.csv")
-        classes.to_xlsx(Path(folder) / "lists.xlsx")
-        return [{path.name: path.read_bytes()} for path in sorted(Path(folder).iterdir())]
+    writers = {"lists.csv": classes.to_csv, "lists.xlsx": classes.to_xlsx}
+    return [_written(lambda folder, name=name: writers[name](folder / name)) for name in writers]
 
 
 def result():
     """Return folders of results: of a factorisation with groups, and of labels without."""
     cases = []
     for what, method in ((_teams(), "nmtf"), (eg.as_graph(_matrix()), "random")):
-        with TemporaryDirectory() as folder, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # The same to the byte whenever it is made: a case is named by its numbers alone.
-            replace(eg.cluster(what, method=method, n_clusters=2, random_state=0), seconds=0.0).save(folder)
-            cases.append(
-                {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()}
-            )
+            found = eg.cluster(what, method=method, n_clusters=2, random_state=0)
+            cases.append(_written(replace(found, seconds=0.0).save))
     return cases
 
 

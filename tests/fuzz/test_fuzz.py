@@ -82,13 +82,3 @@ def test_an_error_that_is_no_sentence_is_found(tmp_path, monkeypatch, error, wha
 
     monkeypatch.setattr(child, "read", fail)
     assert child.outcome(tmp_path)[0] == what
-
-
-def test_readers_that_differ_are_found(tmp_path, monkeypatch):
-    child.write({"edges.csv": b"a,b\nb,c\n"}, tmp_path)
-    assert child.judged(tmp_path)[0] == "read"
-    monkeypatch.setattr("equigraph.graph.text_files.fast_rows", lambda file, layout: None)
-    assert child.judged(tmp_path)[0] == "read"
-    answers = iter([("read", "one"), ("read", "two")])
-    monkeypatch.setattr(child, "outcome", lambda folder: next(answers))
-    assert child.judged(tmp_path)[0] == "readers differ"

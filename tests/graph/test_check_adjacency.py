@@ -159,9 +159,7 @@ def test_symmetrized_matches_dense_arithmetic(rows, how, kind):
     np.testing.assert_array_equal(adjacency.toarray(), combine(dense, dense.T))
 
 
-@pytest.mark.parametrize("block", [1, 4, 100])
-def test_symmetry_some_rows_at_a_time(monkeypatch, block):
-    monkeypatch.setattr(validate, "BLOCK", block)
+def test_symmetry_is_that_of_the_dense_matrix():
     rng = np.random.default_rng(0)
     seen = set()
     for _ in range(60):

@@ -195,26 +195,22 @@ def test_graphml_edge_without_an_end_raises(tmp_path):
 # text
 
 
-@pytest.mark.usefixtures("text_reader")
 def test_carriage_return_inside_a_comment(tmp_path):
     path = put(tmp_path, "a.csv", "# exported\r\r\nsource,target\r\nann,bob\r\nbob,cem\r\n")
     assert read_graph(path).node_names.tolist() == ["ann", "bob", "cem"]
 
 
-@pytest.mark.usefixtures("text_reader")
 def test_a_byte_order_mark_below_a_comment_is_part_of_a_name(tmp_path):
     path = put(tmp_path, "a.txt", "% made by hand\n\ufeffx y\ny z\nz x\n")
     assert read_graph(path).node_names.tolist() == ["x", "y", "z", "\ufeffx"]
     assert read_graph(put(tmp_path, "b.txt", "\ufeffx y\ny z\nz x\n")).node_names.tolist() == ["x", "y", "z"]
 
 
-@pytest.mark.usefixtures("text_reader")
 def test_comment_mark_inside_a_quoted_field(tmp_path):
     path = put(tmp_path, "a.csv", 'source,target\n"x\n#1",b\n"x\n#2",c\n# a comment\nb,c\n')
     assert read_graph(path).node_names.tolist() == ["b", "c", "x\n#1", "x\n#2"]
 
 
-@pytest.mark.usefixtures("text_reader")
 @pytest.mark.parametrize("separator", [",", " "])
 def test_field_beyond_the_limit_of_the_csv_module_raises(tmp_path, separator):
     long = "x" * 131_073
@@ -230,7 +226,6 @@ def test_a_line_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatch):
         read_graph(put(tmp_path, "a.csv", "a,b\nb,cccccccccccc\n"))
 
 
-@pytest.mark.usefixtures("text_reader")
 @pytest.mark.parametrize(
     ("text", "names"),
     [
@@ -274,7 +269,6 @@ def test_a_table_of_three_numbered_columns_may_be_a_matrix():
     assert read_graph(pl.DataFrame(np.array([[0, 1, 2], [1, 2, 1], [3, 1, 7]]))).n_edges == 3
 
 
-@pytest.mark.usefixtures("text_reader")
 def test_two_columns_called_weight_raise(tmp_path):
     path = put(tmp_path, "a.csv", "source,target,weight,weight\na,b,1,2\nb,c,1,2\n")
     for weight in (None, "weight"):

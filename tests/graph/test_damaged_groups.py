@@ -49,8 +49,6 @@ def test_line_with_another_number_of_fields_raises(tmp_path):
     groups = put(tmp_path, "g.txt", "0 girl\n1 boy x\n2 girl\n3 boy\n")
     with pytest.raises(GroupsError, match=r"g.txt, line 2: expected 2 fields as before, got 3 \(separated"):
         read_graph(graph, groups=groups)
-    blanks = put(tmp_path, "h.txt", "Latino\nPuerto Rican\nLatino\nPuerto Rican\n")
-    assert read_graph(graph, groups=blanks).sensitive_features.tolist() == ["Latino", "Puerto Rican"] * 2
 
 
 def test_nul_at_the_end_of_a_name(tmp_path):
@@ -92,6 +90,10 @@ for path in sys.argv[1:]:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
 def test_small_files_do_not_exhaust_the_memory(tmp_path):
     """Each took between 2.4 and 10.6 GB; the bound is 1 GiB."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    same = pa.DictionaryArray.from_arrays(np.zeros(20_000, np.int8), pa.array(["x" * 100_000]))
+    table = pa.table({"source": same, "target": [f"n{k % 50}" for k in range(20_000)]})
+    pq.write_table(table, tmp_path / "long.parquet", store_schema=False)  # without a mark that texts repeat
     long = "".join(f"n{k},n{k + 1}\n" for k in range(3000)) + "n0," + "x" * 100_000 + "\n"
     zeros = io.BytesIO()
     np.savez_compressed(zeros, A=np.zeros((20_000, 20_000), dtype=np.int8))
@@ -99,6 +101,7 @@ def test_small_files_do_not_exhaust_the_memory(tmp_path):
     sparse_mat = _packed_mat(100_000_000)
     paths = [
         put(tmp_path, "id.csv", long),
+        tmp_path / "long.parquet",
         put(tmp_path, "line.csv.gz", packed),
         put(tmp_path, "zeros.npz", zeros.getvalue()),
         put(tmp_path, "bomb.mat", sparse_mat),
@@ -112,7 +115,7 @@ def test_small_files_do_not_exhaust_the_memory(tmp_path):
     command = [sys.executable, "-c", MEASURE, *map(str, paths)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert [row[1] for row in rows] == ["read"] + ["refused"] * 5
+    assert [row[1] for row in rows] == ["read"] * 2 + ["refused"] * 5
     assert max(int(row[2]) for row in rows) < 1024, rows
 
 
@@ -153,28 +156,12 @@ def test_number_of_rows_of_a_compressed_table_is_bounded(tmp_path):
     refused(GraphError, "5,000,000 rows", graph, groups=tmp_path / "a.parquet")
 
 
-def test_a_long_text_in_every_row_is_held_once(tmp_path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = 10_000
-    source = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), pa.array(["x" * 100_000]))
-    table = pa.table({"source": source, "target": [f"n{k % 50}" for k in range(rows)]})
-    pq.write_table(table, tmp_path / "a.parquet", store_schema=False)
-    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
-    pa.set_memory_pool(pool)
-    try:
-        graph = read_graph(tmp_path / "a.parquet")
-    finally:
-        pa.set_memory_pool(usual)
-    assert (graph.n_nodes, graph.n_edges) == (51, 50)
-    assert 0 < pool.max_memory() < 100_000_000  # a gigabyte if every row had its own
-
-
 @pytest.mark.parametrize("encoded", [True, False])
-def test_dictionary_with_unused_texts_and_nulls(encoded):
+def test_dictionary_with_unused_and_repeated_texts_and_nulls(encoded):
     pa = pytest.importorskip("pyarrow")
-    words = pa.array(["unused", "a", "b", "c"])
+    words = pa.array(["unused", "a", "b", "c", "b"])
     source = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), words)
-    target = pa.DictionaryArray.from_arrays(pa.array([2, 3], pa.int8()), words)
+    target = pa.DictionaryArray.from_arrays(pa.array([4, 3], pa.int8()), words)
     table = pa.table({"source": source, "target": target if encoded else target.cast(pa.string())})
     assert read_graph(table).node_names.tolist() == ["a", "b", "c"]
     gap = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), pa.array(["a", "b", None]))

@@ -10,6 +10,7 @@ import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.graph import as_graph, read_graph
 from equigraph.graph.sparse_arrays import as_weights, check_sparse, to_csr
+from tests.reference.refusals import refused
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
@@ -32,8 +33,7 @@ def compressed(kind, data, indices, indptr, n=3):
     ],
 )
 def test_pointers_and_indices_out_of_range_raise(kind, indices, indptr, message):
-    with pytest.raises(GraphError, match=message):
-        as_graph(compressed(kind, [1, 1, 1], indices, indptr))
+    refused(GraphError, message, compressed(kind, [1, 1, 1], indices, indptr))
 
 
 def changed(name, shape, **parts):
@@ -141,13 +141,11 @@ def test_repeated_entries_do_not_overflow_in_their_own_type(dtype, total):
 def test_mean_of_two_large_weights_is_finite():
     large = np.array([[0, 1.5e308], [1.5e308, 0]])
     assert as_graph(large, symmetrize="mean").adjacency.data.tolist() == [1.5e308, 1.5e308]
-    with pytest.raises(GraphError, match=r"infinity, first at \(0, 1\)"):
-        as_graph(large, symmetrize="sum")
+    refused(GraphError, r"infinity, first at \(0, 1\)", large, symmetrize="sum")
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"source": [0, 0], "target": [1, 1], "weight": [1.5e308, 1.4e308]})
     assert as_graph(table, duplicates="mean").adjacency.data == pytest.approx([1.45e308] * 2)
-    with pytest.raises(GraphError, match="add up to more than float64 holds"):
-        as_graph(table, duplicates="sum")
+    refused(GraphError, "add up to more than float64 holds", table, duplicates="sum")
     small = pd.DataFrame(
         {"source": [0, 0, 0, 0], "target": [1, 1, 2, 2], "weight": [1e308, 1.5e308, 5e-324, 1e-323]}
     )
@@ -156,8 +154,7 @@ def test_mean_of_two_large_weights_is_finite():
 
 def test_masked_arrays_raise():
     dense = np.ma.masked_equal(np.array([[0, 1], [1, 0]]), 1)
-    with pytest.raises(GraphError, match="masks 2 of its entries"):
-        as_graph(dense)
+    refused(GraphError, "masks 2 of its entries", dense)
     assert as_graph(np.ma.asarray(np.array([[0, 1], [1, 0]]))).n_edges == 1
 
 
@@ -166,12 +163,10 @@ def test_weights_that_underflow_in_float32_raise():
     assert as_weights(values := np.array([1e-300]), np.dtype("f8")) is values
     tiny = np.array([[0, 1e-300], [1e-300, 0]])
     for matrix in (tiny, sparse.csr_array(tiny)):
-        with pytest.raises(GraphError, match="1e-300 is zero in float32"):
-            as_graph(matrix, dtype="float32")
+        refused(GraphError, "1e-300 is zero in float32", matrix, dtype="float32")
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "weight": [1.0, 1e-300]})
-    with pytest.raises(GraphError, match=r"row 1 .*1e-300 is zero in float32"):
-        read_graph(table, dtype="float32")
+    refused(GraphError, r"row 1 .*1e-300 is zero in float32", table, dtype="float32")
     assert read_graph(table).n_edges == 2
 
 
@@ -183,20 +178,17 @@ def test_number_of_four_hundred_digits_raises(weight):
     table = pd.DataFrame({"source": ["a"], "target": ["b"], "weight": pd.Series([weight], dtype=object)})
     matrix = np.array([[0, weight], [weight, 0]], dtype=object)
     for source in (graph, table, matrix):
-        with pytest.raises(GraphError, match="beyond float64"):
-            as_graph(source)
+        refused(GraphError, "beyond float64", source)
 
 
 def test_name_of_five_thousand_digits_raises():
     nx = pytest.importorskip("networkx")
-    with pytest.raises(GraphError, match="name or group of type int has no text"):
-        as_graph(nx.Graph([(10**5000, 1)]))
+    refused(GraphError, "name or group of type int has no text", nx.Graph([(10**5000, 1)]))
 
 
 def test_a_shape_without_entries_is_bounded():
     matrix = sparse.coo_array((np.ones(2), ([0, 1], [1, 0])), shape=(2**31, 2**31))
-    with pytest.raises(GraphError, match="2,147,483,648 nodes in 48 bytes"):
-        as_graph(matrix)
+    refused(GraphError, "2,147,483,648 nodes in 48 bytes", matrix)
     isolated = sparse.coo_array((np.ones(2), ([0, 1], [1, 0])), shape=(10**6, 10**6))
     assert as_graph(isolated).n_nodes == 10**6
 
@@ -210,8 +202,7 @@ def test_text_that_is_no_utf8_in_an_arrow_table():
         pa.table({"source": broken, "target": ["b", "c"]}),
         pa.table({"source": broken, "target": [1, 2]}),
     ):
-        with pytest.raises(GraphError, match=r"cannot be read|can be read"):
-            as_graph(table)
+        refused(GraphError, r"cannot be read|can be read", table)
 
 
 def test_a_dense_matrix_is_read_in_parts(monkeypatch):
@@ -227,12 +218,10 @@ def test_a_dense_matrix_is_read_in_parts(monkeypatch):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
         assert getattr(parts, name).dtype == getattr(whole, name).dtype
     dense[17, 4] = -1
-    with pytest.raises(GraphError, match=r"first -1 at \(17, 4\)"):
-        as_graph(dense)
+    refused(GraphError, r"first -1 at \(17, 4\)", dense)
     broken = dense.astype(float)
     broken[17, 4] = np.nan
-    with pytest.raises(GraphError, match=r"NaN, first at \(17, 4\)"):
-        as_graph(broken)
+    refused(GraphError, r"NaN, first at \(17, 4\)", broken)
 
 
 @pytest.mark.parametrize("name", FORMATS)

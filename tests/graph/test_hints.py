@@ -1,5 +1,7 @@
 """A name that does not match gets a hint at what was meant, node names and types of ids included."""
 
+import re
+
 import pytest
 
 import equigraph as eg
@@ -15,22 +17,17 @@ def numbered(names):
     return pd.DataFrame({"source": names[:-1], "target": names[1:]})
 
 
-@pytest.mark.parametrize(
-    ("nodes", "keys", "hint"),
-    [
-        (["0", "1", "2"], ["0.0", "1.0", "2.0"], "a fraction.*'0.0' may be the node '0'"),
-        (["007", "008", "009"], ["7", "8", "9"], "zeros in front: '7' may be the node '007'"),
-        (["7", "8", "9"], ["007", "008", "009"], "zeros in front: '007' may be the node '7'"),
-        (["ann", "bob", "cem"], ["ann ", "bob ", "cem "], "blanks around the names: 'ann ' may be the node"),
-        (["ann", "bob", "cem"], ["Ann", "Bob", "Cem"], "capital and small letters: 'Ann' may be the node"),
-        (["ann", "bob", "cem"], ["x1", "x2", "x3"], r"start with 'x1', the nodes with 'ann'\): expected"),
-    ],
-)
-def test_ids_of_another_type(nodes, keys, hint):
+@pytest.mark.parametrize("nodes", [["0", "1", "2"], ["007", "008", "009"], ["ann", "bob", "cem"]])
+@pytest.mark.parametrize("change", ["{}.0", "0{}", "{} ", "\u200b{}"])
+def test_names_that_differ_in_form_are_shown(nodes, change):
+    keys = [change.format(name) for name in nodes]
+    hint = rf" \(here '{re.escape(ascii(keys[0])[1:-1])}', in the graph '{nodes[0]}'\): "
+    if nodes[0] == "ann" and change in ("{}.0", "0{}"):
+        hint = r"start with '.*', the nodes with 'ann'\)"
     groups = pd.DataFrame({"name": keys, "group": ["x", "y", "x"]})
     with pytest.raises(GroupsError, match=f"name none of the nodes.*{hint}"):
         eg.read_graph(numbered(nodes), groups=groups)
-    with pytest.raises(GroupsError, match=hint.replace("expected", "give")):
+    with pytest.raises(GroupsError, match=hint):
         eg.FairPartition(2).fit(numbered(nodes), sensitive_features=pd.Series(["x", "y", "x"], index=keys))
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError
-from equigraph.graph import as_graph, delimited, read_graph
+from equigraph.graph import as_graph, read_graph
 from tests.reference.refusals import refused
 
 WEIGHTED = np.array([[0, 1.5, 0, 0], [1.5, 0, 2, 0.25], [0, 2, 0, 1], [0, 0.25, 1, 0]])
@@ -102,7 +102,6 @@ def test_column_that_may_be_a_weight_raises(tmp_path):
         read_graph(write(tmp_path / "friends.csv", "source,target\na,b\n"), weight=True)
 
 
-@pytest.mark.usefixtures("text_reader")
 def test_separator_declared_by_excel(tmp_path):
     named = write(tmp_path / "a.csv", "sep=;\r\nsource;target;weight\r\nLee, Ann;bob;2\r\n", "utf-8-sig")
     bare = write(tmp_path / "b.csv", "sep=|\nLee, Ann|bob|2\n")
@@ -111,7 +110,6 @@ def test_separator_declared_by_excel(tmp_path):
         assert graph.adjacency[0, 1] == 2
 
 
-@pytest.mark.usefixtures("text_reader")
 def test_fields_at_the_end_that_are_always_empty(tmp_path):
     named = write(tmp_path / "a.csv", "source,target,weight,,\na,b,2,,\nb,c,3,,\n")
     bare = write(tmp_path / "b.csv", "a,b,\nb,c,\n")
@@ -172,7 +170,6 @@ def test_delimiter_is_used(tmp_path):
         ("source,target\n", "edges.csv holds no edge"),
     ],
 )
-@pytest.mark.usefixtures("text_reader")
 def test_errors_name_their_line(tmp_path, text, sentence):
     refused(GraphError, re.escape(sentence), write(tmp_path / "edges.csv", text))
 
@@ -271,8 +268,7 @@ class TestOtherFormats:
             read_graph(tmp_path / "two.npz")
 
 
-def test_line_numbers_of_large_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "FAST_BYTES", -1)
+def test_line_numbers_of_many_lines(tmp_path):
     lines = [f"{k},{k + 1},1" for k in range(500)]
     lines[321] = "0,1,2"
     with pytest.raises(GraphError, match=r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;"):

@@ -95,7 +95,8 @@ def test_a_series_is_matched_by_its_index():
     shuffled = pd.Series(["x", "y", "z"], index=[2, 1, 0])
     wanted = {0: "z", 1: "y", 2: "x"}
     named = nx.path_graph(3)
-    assert found(read_graph(named, shuffled)) == wanted
+    for graph in (named, Graph(MATRIX, named=True), Graph(MATRIX, [1, 0, 2])):
+        assert found(read_graph(graph, shuffled)) == wanted
     assert found(read_graph(named, shuffled.to_frame("team"))) == wanted
     assert found(read_graph(named, shuffled.rename(index=str))) == wanted
     by_name = pd.Series(list("xyz"), index=["b", "a", "c"])
@@ -290,10 +291,6 @@ class TestMissingAndUnknown:
         both = write(tmp_path / "both.csv", f"source,target\n{decomposed},{composed}\n")
         assert found(read_graph(both, {composed: 1, decomposed: 2})) == {composed: 1, decomposed: 2}
 
-    def test_names_that_look_alike_are_shown(self):
-        with pytest.raises(GroupsError, match=re.escape(r"(here 'ann\xa0', in the graph 'ann')")):
-            read_graph(FRIENDS, {"ann\u00a0": 1, "bob": 1, "cem": 1, "dee": 1})
-
     def test_drop(self):
         graph = read_graph(FRIENDS, {"ann": 1, "dee": 2, "cem": 1}, missing="drop")
         assert found(graph) == {"ann": 1, "cem": 1, "dee": 2}
@@ -331,19 +328,16 @@ class TestMissingAndUnknown:
         twice = pl.DataFrame({"who": ["ann", "ann"], "g": ["a", "b"]})
         refused(GroupsError, "give node 'ann' two values, 'a' and 'b'", FRIENDS, twice)
 
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"missing": "guess"},
-            {"unknown": "drop"},
-            {"duplicates": "last"},
-            {"symmetrize": "yes"},
-            {"dtype": int},
-        ],
-    )
-    def test_unknown_options(self, options):
-        with pytest.raises(ParameterError):
-            read_graph(FRIENDS, PEOPLE, **options)
+    def test_unknown_options(self):
+        wrong = {
+            "missing": "guess",
+            "unknown": "drop",
+            "duplicates": "last",
+            "symmetrize": "yes",
+            "dtype": int,
+        }
+        for name, value in wrong.items():
+            refused(ParameterError, name, FRIENDS, PEOPLE, **{name: value})
 
 
 def test_weights_of_graph_objects_can_be_chosen():

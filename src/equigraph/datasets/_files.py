@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from equigraph._utils.randomness import random_state_kept
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import DatasetError, ParameterError, require
 
@@ -201,7 +200,8 @@ def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
     pooch = require("pooch", extra="data", purpose="Fetching a data set")
     from requests.exceptions import RequestException
 
-    bar = _DownloadBar(file) if progress else None
+    if progress:
+        require("tqdm", extra="data", purpose="A progress bar")
     try:
         # pooch writes to a temporary file, checks the digest and renames: the target is whole or absent.
         store = pooch.create(
@@ -212,7 +212,7 @@ def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
             retry_if_failed=RETRIES,
         )
         with _quiet(pooch.get_logger()):
-            downloader = pooch.HTTPDownloader(progressbar=bar or False, chunk_size=1 << 16, timeout=TIMEOUT)
+            downloader = pooch.HTTPDownloader(progressbar=progress, chunk_size=1 << 16, timeout=TIMEOUT)
             return Path(store.fetch(file.path, downloader=downloader))
     except RequestException as error:
         raise DatasetError(
@@ -229,9 +229,6 @@ def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
             f"The data file {file.path} could not be written below {folder} ({_reason(error)}): give another "
             "folder as data_home."
         ) from error
-    finally:
-        if bar is not None:
-            bar.close()
 
 
 def _reason(error: Exception) -> str:
@@ -250,35 +247,3 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-class _DownloadBar:
-    """The progress bar protocol of pooch, drawn by rich on the error stream."""
-
-    total = 0
-
-    def __init__(self, file: DataFile) -> None:
-        with random_state_kept():
-            from rich.console import Console
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        self._display = Progress(*columns, console=Console(stderr=True))
-        # The size of the registry: a server that compresses announces fewer bytes than arrive.
-        self._task = self._display.add_task(file.path.rpartition("/")[2], total=file.n_bytes)
-        self._n_bytes = file.n_bytes
-
-    def update(self, n_bytes: int) -> None:
-        """Advance the bar; the first call shows it."""
-        self._display.start()
-        done = self._display.tasks[0].completed + n_bytes
-        self._display.update(self._task, completed=min(done, self._n_bytes))
-
-    def reset(self) -> None:
-        """Return to the start, as pooch asks before it fills the bar."""
-        self._display.update(self._task, completed=0)
-
-    def close(self) -> None:
-        """Stop drawing."""
-        if self._display.live.is_started:
-            self._display.stop()

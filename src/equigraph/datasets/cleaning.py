@@ -7,7 +7,6 @@ largest is kept. Nodes are in the order of the matrix or, read from a list of pa
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from equigraph.exceptions import GraphError, GroupsError
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import Graph, check_adjacency, read_graph
 
 PathLike = str | os.PathLike[str]
 
@@ -28,17 +27,7 @@ _ETHNICITIES = {2: "African American", 3: "Latino"}
 _DRUGNET_GENDERS = {0: "unknown", 1: "M", 2: "F"}
 
 
-@dataclass(frozen=True, eq=False)
-class CleanGraph:
-    """A cleaned graph, with further data of the raw files."""
-
-    graph: Graph  # 0/1 edges, ids of the raw files as names, words as groups
-    # The same edges with the numbers of the raw file; where two reports of a pair differ, the larger one.
-    weights: sparse.csr_array
-    attributes: dict[str, Words] = field(default_factory=dict)  # further attributes of the nodes
-
-
-def clean_school(edges: PathLike, people: PathLike) -> CleanGraph:
+def clean_school(edges: PathLike, people: PathLike) -> dict[str, Any]:
     r"""Clean one of the three networks of the high school in Marseilles, as SocioPatterns publishes them.
 
     A pair that either of the two reported is an edge; a third column is its weight, and a pair of weight 0 (known
@@ -54,8 +43,9 @@ def clean_school(edges: PathLike, people: PathLike) -> CleanGraph:
 
     Returns
     -------
-    CleanGraph
-        Groups are "F" and "M", as in the file; ``attributes`` has the ``school_class``.
+    dict
+        ``adjacency``, ``sensitive_features`` ("F" and "M", as in the file), ``node_names``, ``weights`` (the same
+        edges with the numbers of the file, of two reports the larger one) and ``school_class``.
 
     Raises
     ------
@@ -76,18 +66,16 @@ def clean_school(edges: PathLike, people: PathLike) -> CleanGraph:
     ...     _ = edges.write_text("9 3 1\n3 9 4\n9 7 2\n7 5 1\n")
     ...     _ = people.write_text("3\tMP\tF\n5\tPC\tUnknown\n7\tMP\tM\n9\tPC\tF\n")
     ...     clean = clean_school(edges, people)
-    >>> clean.graph.node_names.tolist(), clean.graph.sensitive_features.tolist(), float(clean.weights[0, 2])
+    >>> clean["node_names"].tolist(), clean["sensitive_features"].tolist(), float(clean["weights"][0, 2])
     ([3, 7, 9], ['F', 'M', 'F'], 4.0)
     """
     graph = read_graph(edges, format="edges", header=False, delimiter=" ", duplicates="max")
-    gender = _words(graph, people, 2)
+    school_class, gender = (_column(graph, people, column).astype(str) for column in (1, 2))
     _check_known(gender.tolist(), _SCHOOL_GENDERS, people)
-    school_class = _words(graph, people, 1)
-    kept = _core(graph.adjacency, gender != UNKNOWN)
-    return _clean(graph, gender, kept, attribute="gender", attributes={"school_class": school_class})
+    return _clean(graph, gender, gender != UNKNOWN, school_class=school_class)
 
 
-def clean_drugnet(network: PathLike, people: PathLike) -> CleanGraph:
+def clean_drugnet(network: PathLike, people: PathLike) -> dict[str, Any]:
     r"""Clean the acquaintances of drug users in Hartford, as the UCINET collection publishes them.
 
     A tie that either of the two named is an edge, and the largest connected component is kept. Ethnicity is
@@ -103,8 +91,9 @@ def clean_drugnet(network: PathLike, people: PathLike) -> CleanGraph:
 
     Returns
     -------
-    CleanGraph
-        Groups are the ethnicities; ``attributes`` has the ``gender``, "F", "M" or, for three people, "unknown".
+    dict
+        ``adjacency``, ``sensitive_features`` (ethnicities), ``node_names``, ``weights`` and ``gender`` ("F", "M" or,
+        for three people, "unknown").
 
     Raises
     ------
@@ -125,9 +114,9 @@ def clean_drugnet(network: PathLike, people: PathLike) -> CleanGraph:
     ...     _ = network.write_text(",1,2,4\n1,0,1,0\n2,0,0,0\n4,0,0,0\n")
     ...     _ = people.write_text(",Ethnicity,Gender,HasTie\n1,3,1,1\n2,7,2,1\n4,2,0,0\n")
     ...     clean = clean_drugnet(network, people)
-    >>> clean.graph.node_names.tolist(), clean.graph.sensitive_features.tolist()
+    >>> clean["node_names"].tolist(), clean["sensitive_features"].tolist()
     ([1, 2], ['Latino', 'other'])
-    >>> clean.attributes["gender"].tolist()
+    >>> clean["gender"].tolist()
     ['M', 'F']
     """
     graph = read_graph(network, format="matrix", symmetrize="max")
@@ -135,13 +124,7 @@ def clean_drugnet(network: PathLike, people: PathLike) -> CleanGraph:
     gender = _codes(graph, people, "Gender")
     _check_known(gender, tuple(_DRUGNET_GENDERS), people)
     words = np.array([_DRUGNET_GENDERS[code] for code in gender])
-    everyone = np.ones(graph.n_nodes, dtype=bool)
-    kept = _core(graph.adjacency, everyone)
-    return _clean(graph, ethnicity, kept, attribute="ethnicity", attributes={"gender": words})
-
-
-def _words(graph: Graph, people: PathLike, column: int) -> Words:
-    return np.asarray(_column(graph, people, column), dtype=str)
+    return _clean(graph, ethnicity, np.ones(graph.n_nodes, dtype=bool), gender=words)
 
 
 def _codes(graph: Graph, people: PathLike, column: str) -> list[int]:
@@ -166,22 +149,19 @@ def _check_known(genders: list[Any], known: tuple[Any, ...], people: PathLike) -
         raise GroupsError(f"{os.fspath(people)} has the gender {strange[0]}: expected one of {expected}.")
 
 
-def _core(adjacency: sparse.csr_array, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the nodes of the largest component of the kept nodes, ascending; of equal components the first."""
-    nodes = np.flatnonzero(kept)
+def _clean(graph: Graph, groups: Words, known: NDArray[np.bool_], **further: Words) -> dict[str, Any]:
+    """Return the largest component of the known nodes; of equal components the first."""
+    nodes = np.flatnonzero(known)
     if nodes.size == 0:
         raise GraphError("No node of the graph has a known group: nothing is left to cluster.")
-    _, component = connected_components(adjacency[nodes][:, nodes], directed=False)
-    return nodes[component == np.bincount(component).argmax()]
-
-
-def _clean(
-    graph: Graph, groups: Words, kept: NDArray[np.intp], *, attribute: str, attributes: dict[str, Words]
-) -> CleanGraph:
+    _, component = connected_components(graph.adjacency[nodes][:, nodes], directed=False)
+    kept = nodes[component == np.bincount(component).argmax()]
     weights = sparse.csr_array(graph.adjacency[kept][:, kept])
     simple = sparse.csr_array((np.ones(weights.nnz), weights.indices, weights.indptr), shape=weights.shape)
-    return CleanGraph(
-        Graph(simple, graph.node_names[kept], groups[kept], attribute),
-        weights,
-        {name: values[kept] for name, values in attributes.items()},
-    )
+    return {
+        "adjacency": check_adjacency(simple),
+        "sensitive_features": groups[kept],
+        "node_names": graph.node_names[kept],
+        "weights": weights,
+        **{name: values[kept] for name, values in further.items()},
+    }

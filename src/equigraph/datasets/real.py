@@ -146,14 +146,8 @@ def _clean(name: str, edges: Path, people: Path) -> dict[str, Any]:
     from equigraph.datasets.cleaning import clean_drugnet, clean_school
 
     clean = clean_drugnet(edges, people) if name == "drugnet" else clean_school(edges, people)
-    duration = {"duration": clean.weights} if name == "diaries" else {}
-    return {
-        "adjacency": clean.graph.adjacency,
-        "sensitive_features": clean.graph.sensitive_features,
-        "node_names": clean.graph.node_names,
-        **clean.attributes,
-        **duration,
-    }
+    weights = clean.pop("weights")
+    return {**clean, "duration": weights} if name == "diaries" else clean
 
 
 _FETCH_DOC = """Fetch {what}.

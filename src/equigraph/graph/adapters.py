@@ -49,33 +49,20 @@ Parts = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any], boo
 def _from_networkx(X: Any, weight: Weight) -> Parts:
     nodes = list(X)
     place = {node: i for i, node in enumerate(nodes)}
-    ends = [(place[u], place[v]) for u, v in X.edges()]
-    weights = None
-    if weight is not False:
-        attribute = "weight" if weight is None else weight
-        values = [w for _, _, w in X.edges(data=attribute)]
-        if weight is not None and values and all(w is None for w in values):
-            raise GraphError(f"No edge has an attribute {attribute!r}: expected the name of a weight.")
-        if any(w is not None for w in values):
-            weights = _weights([1 if w is None else w for w in values])
-    source, target = _ends(ends)
-    return source, target, weights, as_names(object_array(nodes)), bool(X.is_directed())
+    source, target = _ends([(place[u], place[v]) for u, v in X.edges()])
+    values = [value for _, _, value in X.edges(data=weight or "weight")]
+    return source, target, _weights(values, weight), as_names(object_array(nodes)), bool(X.is_directed())
 
 
 def _from_igraph(X: Any, weight: Weight) -> Parts:
     if not hasattr(X, "get_edgelist"):
         raise GraphError(f"An igraph {type(X).__name__} is not a graph: expected igraph.Graph.")
     source, target = _ends(X.get_edgelist())
-    weights = None
-    if weight is not False:
-        attribute = "weight" if weight is None else weight
-        if attribute in X.es.attributes():
-            weights = _weights([1 if w is None else w for w in X.es[attribute]])
-        elif weight is not None:
-            raise GraphError(f"No edge has an attribute {attribute!r}: expected the name of a weight.")
+    attribute = weight or "weight"
+    values = X.es[attribute] if attribute in X.es.attributes() else [None] * X.ecount()
     named = "name" in X.vs.attributes()
     names = as_names(object_array(X.vs["name"])) if named else np.arange(X.vcount(), dtype=np.int64)
-    return source, target, weights, names, bool(X.is_directed())
+    return source, target, _weights(values, weight), names, bool(X.is_directed())
 
 
 def _from_networkit(X: Any, weight: Weight) -> Parts:
@@ -141,9 +128,17 @@ def _ends(pairs: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.i
     return both[:, 0], both[:, 1]
 
 
-def _weights(values: list[Any]) -> NDArray[Any]:
-    array = np.asarray(values) if all(isinstance(v, (int, float)) for v in values) else None
-    return object_array(values) if array is None or array.dtype.kind not in "buif" else array
+def _weights(values: list[Any], weight: Weight) -> NDArray[Any] | None:
+    """Return the weights of edges, 1 where an edge has none; None if no edge has one, or they are not wanted."""
+    if weight is False:
+        return None
+    if all(value is None for value in values):
+        if weight is not None and values:
+            raise GraphError(f"No edge has an attribute {weight!r}: expected the name of a weight.")
+        return None
+    filled = [1 if value is None else value for value in values]
+    array = np.asarray(filled) if all(isinstance(value, (int, float)) for value in filled) else None
+    return object_array(filled) if array is None or array.dtype.kind not in "buif" else array
 
 
 _READERS: dict[str, Callable[[Any, Weight], Parts]] = {

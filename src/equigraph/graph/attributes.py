@@ -35,6 +35,7 @@ from equigraph.graph.tables import (
     found_column,
     is_table,
     listed_columns,
+    read_parquet,
     read_table,
     row_labels,
 )
@@ -144,7 +145,7 @@ def values_of_table(
         if wanted and any(column_place(columns, one, GroupsError) is None for one in wanted):
             raise GroupsError(f"The groups have no column {wanted[0]!r}: expected {columns[0]!r}.")
         keys = keys_of_index(table.index, table.counts_rows, graph)
-        return [Values(table.values[0], keys, str(columns[0]))]
+        return [Values(table.column(0), keys, str(columns[0]))]
     places = [column_place(columns, one, GroupsError) for one in wanted]
     key, keys = _key_of(table, places, node_column, graph, every)
     if not wanted:
@@ -155,7 +156,7 @@ def values_of_table(
             )
     if wanted:
         places = [_found(columns, one) for one in wanted]
-    return [Values(table.values[k], keys, str(columns[k])) for k in places if k is not None]
+    return [Values(table.column(k), keys, str(columns[k])) for k in places if k is not None]
 
 
 def _key_of(
@@ -170,19 +171,20 @@ def _key_of(
     if node_column is not None:
         fault = f"node_column={node_column!r} is not a column"
         key = found_column(columns, node_column, fault, there="the groups have", kind=GroupsError)
-        return key, table.values[key]
+        return key, table.column(key)
     if not graph.named:
         counted = 0 not in places and _counts_nodes(table, graph, every)
-        return (0, table.values[0]) if counted else (None, None)
-    different = set(map(canonical, texts(table.values[0])))
+        return (0, table.column(0)) if counted else (None, None)
+    first = table.column(0)
+    different = set(map(canonical, texts(first)))
     if 0 not in places:
         names_nodes = not different.isdisjoint(map(canonical, texts(graph.node_names))) if every else True
         if names_nodes and (not every or 2 * len(different) >= table.n_rows):
-            return 0, table.values[0]
+            return 0, first
     if table.index is not None and not table.counts_rows:
         return None, keys_of_index(table.index, False, graph)
     if 0 not in places and len(different) == table.n_rows:
-        return 0, table.values[0]  # the caller reports that it names other nodes than the graph has
+        return 0, first  # the caller reports that it names other nodes than the graph has
     return None, None
 
 
@@ -198,7 +200,7 @@ def _counts_nodes(table: Table, graph: Graph, every: bool) -> bool:
             f"The groups have {count(table.n_rows, 'row')} for {count(n, 'node')} that have no names: expected one row "
             f"per node, in node order ({by_column})."
         )
-    rows = texts(table.values[0])
+    rows = texts(table.column(0))
     numbers = names_from_text(rows)
     ordered = np.sort(numbers) if numbers.dtype.kind == "i" else np.empty(0)
     counts = any(np.array_equal(ordered, np.arange(start, n + start)) for start in (0, 1))
@@ -332,7 +334,7 @@ _BLANKS = (
 
 def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph: Graph) -> list[Values]:
     """Read one attribute or several from a csv, tsv, txt or parquet file."""
-    from equigraph.graph.read import check_file, file_format, read_parquet
+    from equigraph.graph.read import check_file, file_format
 
     check_file(path)
     kind = file_format(path, None)
@@ -356,7 +358,9 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
     only_name = (
         not header and width == 2 and len(wanted) == 1 and column_place(names, wanted[0], GroupsError) is None
     )
-    chosen = values_of_table(Table(names, values), [1] if only_name else wanted, node_column, graph)
+    chosen = values_of_table(
+        Table(names, values.__getitem__, values[0].size), [1] if only_name else wanted, node_column, graph
+    )
     if not header:
         # A column number is no name, but several columns need different ones.
         chosen = [

@@ -16,7 +16,7 @@ from equigraph.graph.adapters import library_of, rows_from
 from equigraph.graph.edges import DUPLICATES, Ends, Weight, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique
-from equigraph.graph.tables import arrow_rows, edge_rows, is_table, matrix_and_names, read_table
+from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_table
 from equigraph.graph.validate import SYMMETRIZE, canonical_adjacency, check_dtype
 
 GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
@@ -120,11 +120,10 @@ def convert(
         # Nodes of networkx are names even if they are 0, 1, 2, ...; in other libraries these are positions.
         return graph._but(named=True) if library == "networkx" else graph
     if library is not None and is_table(X):
-        found = arrow_rows(X, weight, ends) if hasattr(X, "to_batches") else None
-        if found is None:
-            table = read_table(X)
-            found = edge_rows(table, weight, ends)
+        table = read_table(X)
+        found = edge_rows(table, weight, ends)
         if found is not None:
+            del X, table  # the graph of a large one is built without it
             return graph_from_rows(found, **merging)
         X, names = matrix_and_names(table)
         check_unique(names, "the columns of the table")

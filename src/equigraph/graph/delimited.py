@@ -1,45 +1,26 @@
-"""Read delimited text files: by the csv module with line numbers, and large ones by pyarrow.
-
-pyarrow reads blocks of whole lines in which the csv module would find the same fields; other files are left to the csv
-module.
-"""
+"""Read the records of delimited text files and of spreadsheets, with their lines."""
 
 from __future__ import annotations
 
-import codecs
 import csv
-import importlib.util
 import io
 import itertools
 import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.limits import LONGEST_LINE, open_bytes
-from equigraph.graph.names import INTEGER, encode_batches, names_from_text, text_array
 
 COMMENTS = ("#", "%")
 WHITESPACE = " "
 _SAMPLE = 50
 _SEPARATOR = re.compile(r'"?sep=(.)"?[\r\n]*\Z')
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+\Z")
-# Smaller files do not repay the time to load pyarrow.
-FAST_BYTES = 1_000_000
-# Typical ratio of the size of a text to its gzipped size.
-_GZIP_RATIO = 5
-# Bytes of a block, up to the end of a line. The texts of a small one fit the processor's caches while they are encoded.
-BATCH = 1 << 20
-# Bytes that pyarrow treats differently: NUL and comments, besides a byte order mark at the start of a block.
-_ODD = (b"\0", *(f"\n{mark}".encode() for mark in COMMENTS))
-# Bytes that the two readers split or skip differently if white space is the separator.
-_BLANKS = (b"  ", b" \n", b" \r", b"\n ", b'"', b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 
 
 class Record(NamedTuple):
@@ -92,17 +73,14 @@ class TextFile:
                 yield "\n" if commented else line
 
         reader = csv.reader(lines(), delimiter=self.delimiter, skipinitialspace=True, strict=True)
-        while True:
-            within = False
-            try:
-                fields = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise GraphError(f"{self.where(reader.line_num)}: {error}.") from error
-            if len(fields) > 1 or (fields and fields[0].strip()) or (empty and not commented):
-                kept = fields[: len(fields) - self.n_empty]
-                yield Record(reader.line_num, [field.strip() for field in kept])
+        try:
+            for fields in reader:
+                within = False
+                if len(fields) > 1 or (fields and fields[0].strip()) or (empty and not commented):
+                    kept = fields[: -self.n_empty] if self.n_empty else fields
+                    yield Record(reader.line_num, [field.strip() for field in kept])
+        except csv.Error as error:
+            raise GraphError(f"{self.where(reader.line_num)}: {error}.") from error
 
     def _split_blank(self, line: str, number: int) -> list[str]:
         if '"' not in line:
@@ -139,10 +117,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     try:
         with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
-            for number in itertools.count(1):
-                line = stream.readline(LONGEST_LINE + 1)
-                if not line:
-                    return
+            lines = iter(partial(stream.readline, LONGEST_LINE + 1), "")
+            for number, line in enumerate(lines, start=1):
                 if len(line) > LONGEST_LINE:
                     raise GraphError(
                         f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more."
@@ -231,113 +207,3 @@ def is_number(text: str) -> bool:
 def comma_hint(text: str) -> str:
     """Return a hint for messages if a text is a number with a decimal comma."""
     return " with a decimal point, not a decimal comma" if _DECIMAL_COMMA.match(text.strip()) else ""
-
-
-def read_columns(
-    file: TextFile, *, header: bool, width: int, texts: tuple[int, ...], number: int | None
-) -> tuple[list[NDArray[np.int32]], NDArray[Any], NDArray[np.float64] | None] | None:
-    """Read columns of a large file with pyarrow, or return None if the csv module might read it differently.
-
-    Columns of `texts` are read as text and returned as codes into the distinct texts, which are int64 if all are plain
-    integers; the column `number` is read as numbers.
-    """
-    times = _GZIP_RATIO if file.path.suffix.lower() == ".gz" else 1
-    if isinstance(file, SheetFile) or times * file.path.stat().st_size <= FAST_BYTES:
-        return None
-    if (
-        importlib.util.find_spec("pyarrow") is None
-        or not file.delimiter.isascii()
-        or file.delimiter in '"\r\n'
-    ):
-        return None
-    import pyarrow as pa
-    from pyarrow import csv
-
-    names = [str(k) for k in range(width + file.n_empty)]
-    types = {names[k]: pa.dictionary(pa.int32(), pa.string()) for k in texts}
-    if number is not None:
-        types[names[number]] = pa.float64()
-
-    def batches() -> Iterator[list[Any]]:
-        for block in _blocks(file, header):
-            table = csv.read_csv(
-                pa.BufferReader(block),
-                read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(block)),
-                parse_options=csv.ParseOptions(delimiter=file.delimiter),
-                convert_options=csv.ConvertOptions(
-                    column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
-                ),
-            )
-            yield from (batch.columns for batch in table.to_batches())
-
-    try:
-        encoded, distinct, numbers = encode_batches(batches(), len(texts))
-    except (GraphError, pa.ArrowException, OSError, EOFError, zlib.error):
-        return None
-    if distinct is None:
-        return None
-    values, place = _cleaned(distinct)
-    if place is not None:
-        encoded = [place[column] for column in encoded]
-    return encoded, values, numbers[0] if numbers else None
-
-
-def _blocks(file: TextFile, header: bool) -> Iterator[bytes]:
-    """Yield blocks of lines from the first record below the header; raise GraphError if one is not plain."""
-    found = file.sample(2)
-    with open_bytes(file.path) as stream:
-        before = b"".join(stream.readline() for _ in range(found[-1 if header else 0].line - 1))
-        if len(found) <= header or _has_lone_return(before):
-            raise GraphError("no record, or lines that end in a return alone, which are counted otherwise")
-        start = codecs.BOM_UTF8 if not before else b""
-        while block := stream.read(BATCH):
-            block = (block + stream.readline()).removeprefix(start)
-            if not _is_plain(block, file.delimiter):
-                raise GraphError("the csv module may read something else")
-            yield block
-            start = b""
-
-
-def _has_lone_return(block: bytes) -> bool:
-    """Return whether there is a return without a newline, which ends a line for some readers only."""
-    return b"\r" in block and block.count(b"\r") > block.count(b"\r\n")
-
-
-def _is_plain(block: bytes, delimiter: str) -> bool:
-    """Return whether the csv module finds the same fields in whole lines as pyarrow.
-
-    pyarrow takes ``"ann"x`` for the field ``annx``, knows no comments, and decodes only the columns it is asked for.
-    """
-    lines = b"\n" + block
-    if block.startswith(codecs.BOM_UTF8) or _has_lone_return(block) or any(mark in lines for mark in _ODD):
-        return False
-    if delimiter == WHITESPACE and (not block.isascii() or any(mark in lines + b"\n" for mark in _BLANKS)):
-        return False
-    if b'"' in block:
-        # Every quote opens or closes a whole field.
-        beside = re.escape(delimiter.encode())
-        whole = re.findall(rb'(?<=[%b\n])"[^"\n]*"(?=[%b\r\n]|\Z)' % (beside, beside), lines)
-        if 2 * len(whole) < block.count(b'"'):
-            return False
-    try:
-        block.decode()
-    except UnicodeDecodeError:
-        return False
-    ends = np.flatnonzero(np.frombuffer(lines + b"\n", dtype=np.uint8) == ord("\n"))
-    return bool(np.diff(ends).max() <= csv.field_size_limit())
-
-
-def _cleaned(texts: Any) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Return the texts without outer blanks and, if that changed any, the new code of each."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if compute.all(compute.match_substring_regex(texts, f"^({INTEGER})$")).as_py():
-        return texts.cast(pa.int64()).to_numpy(), None  # millions of integers never become Python objects
-    listed = texts.to_pylist()
-    stripped = [text.strip() for text in listed]
-    if stripped == listed:
-        return text_array(listed), None
-    place: dict[str, int] = {}
-    codes = [place.setdefault(text, len(place)) for text in stripped]
-    return names_from_text(list(place)), np.asarray(codes, dtype=np.int32)

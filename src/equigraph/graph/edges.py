@@ -130,28 +130,44 @@ class EdgeRows:
 
 def encode_rows(source: Array, target: Array, weight: Array | None, where: Callable[[int], str]) -> EdgeRows:
     """Encode the ids of both ends of every row; ids of different types become text."""
-    for ids, end in ((source, "source"), (target, "target")):
-        missing = np.flatnonzero(is_missing(ids, or_empty=True))
-        if missing.size:
-            raise GraphError(f"{where(int(missing[0]))}: the {end} is missing, expected the name of a node.")
-        nested = first_nested(ids, bytes)
-        if nested is not None:
-            kind = type(ids[nested]).__name__
-            raise GraphError(f"{where(nested)}: the {end} is a {kind}, expected text or a number.")
-    ends = [as_names(source), as_names(target)]
-    if len({end.dtype.kind for end in ends}) > 1 or ends[0].dtype.kind == "O":
-        ends = [object_array(texts(end)) for end in ends]
-    ids = np.concatenate(ends)
-    if ids.dtype.kind in "if":
-        names, codes = encode_numbers(ids)
-    else:
-        # A dictionary looks at every text once; sorting all rows would compare each many times.
-        place: dict[str, int] = {}
-        listed = (place.setdefault(text, len(place)) for text in ids.tolist())
-        codes = np.fromiter(listed, dtype=np.intp, count=ids.size)
-        names = text_array(place)
     half = source.size
+    ends = [end.astype(str) if end.dtype.kind == "b" else end for end in (source, target)]  # True is not 1
+    ends = [end if end.dtype.kind == "O" else as_names(end) for end in ends]
+    if {end.dtype.kind for end in ends} not in ({"i"}, {"f"}):
+        ends = [end.astype(object) for end in ends]
+    ids = np.concatenate(ends)
+    nested = first_nested(ids, bytes)
+    if nested is not None:
+        end, kind = "source" if nested < half else "target", type(ids[nested]).__name__
+        raise GraphError(f"{where(nested % half)}: the {end} is a {kind}, expected text or a number.")
+    return rows_of_codes(*_encoded(ids), weight, where)
+
+
+def rows_of_codes(
+    names: Array, codes: NDArray[np.integer], weight: Array | None, where: Callable[[int], str]
+) -> EdgeRows:
+    """Return rows from the codes of all sources, then of all targets, into distinct ids that all occur."""
+    half = codes.size // 2
+    absent = is_missing(names, or_empty=True)
+    if absent.any():
+        row = int(np.argmax(absent[codes]))
+        end = "source" if row < half else "target"
+        raise GraphError(f"{where(row % half)}: the {end} is missing, expected the name of a node.")
+    names = as_names(names)
+    if names.dtype.kind == "O":
+        distinct, places = _encoded(object_array(texts(names)))
+        names, codes = text_array(distinct), places[codes]
     return EdgeRows(codes[:half], codes[half:], weight, names, where)
+
+
+def _encoded(ids: Array) -> tuple[Array, NDArray[np.integer]]:
+    """Return the distinct ids and the index of each id among them."""
+    if ids.dtype.kind != "O":
+        return encode_numbers(ids)
+    # A dictionary looks at every id twice; sorting all rows would compare each many times.
+    place = {one: k for k, one in enumerate(dict.fromkeys(ids))}
+    codes = np.fromiter(map(place.__getitem__, ids), dtype=np.int32, count=ids.size)
+    return object_array(place), codes
 
 
 def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.intp]]:

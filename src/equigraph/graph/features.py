@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of, node_attribute
-from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
+from equigraph.graph.attributes import attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import (
-    UNNAMED,
     AttributeOptions,
     Attributes,
     checked_weights,
@@ -105,10 +103,6 @@ def attributes_in_order(
     """
     if sensitive_features is None:
         return graph.attributes, None
-    column = sensitive_features
-    plain = order_known and isinstance(column, np.ndarray) and column.shape == (graph.n_nodes,)
-    if plain and (column.dtype.kind in "biu" or (column.dtype.kind == "U" and (column != "").all())):
-        return encode_columns({UNNAMED: column}), column  # nothing to match, and nothing is missing
     if isinstance(sensitive_features, (Groups, Attributes)):
         found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
         return found, {name: groups.values() for name, groups in found.groups.items()}
@@ -116,60 +110,42 @@ def attributes_in_order(
     return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
 
 
-@dataclass(frozen=True)
-class AttributeChoice:
-    """Selected attributes of a graph: single ones and joint groups, with weights and bins."""
+def wanted_attributes(attribute: Any, intersect: Any = None) -> list[Any]:
+    """Return the names of the attributes to read by the options of `read_graph`, those to keep first."""
+    kept = attribute_list(attribute)
+    members = dict.fromkeys(name for joint in _joints(intersect) for name in joint if name not in kept)
+    return [*kept, *members]
 
-    kept: list[Any]
-    joints: list[list[Any]]
-    weights: Mapping[Any, float] | None = None
-    bins: Mapping[Any, int] | None = None
 
-    @classmethod
-    def of(
-        cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None
-    ) -> AttributeChoice:
-        """Return the choice by the options of `read_graph`."""
-        return cls(attribute_list(attribute), _joints(intersect), weights, bins)
-
-    @property
-    def wanted(self) -> list[Any]:
-        """Names of the attributes to read, those to keep first."""
-        members = dict.fromkeys(name for joint in self.joints for name in joint if name not in self.kept)
-        return [*self.kept, *members]
-
-    def attach(self, graph: Graph, given: Sequence[Values], **rules: Any) -> Graph:
-        """Return the graph with the attributes that were read for this choice; takes the options of `attach`."""
-        return self.apply(attach(graph, given, **rules))
-
-    def apply(self, graph: Graph) -> Graph:
-        """Add the joint groups, weights and bins to a graph that has its attributes already."""
-        if not self.joints and self.weights is None and self.bins is None:
-            return graph
-        if graph.sensitive_features is None:
-            raise ParameterError("attribute_weights and bins need attributes, and the graph has none.")
-        # Attributes may have been given by the number of their column; from here on they have names.
-        names = dict(zip(self.wanted or graph.features, graph.features, strict=True))
-        kept = [names[one] for one in self.kept] if self.wanted else list(graph.features)
-        columns, bins = graph.features, _checked_bins(_renamed(self.bins, names), list(graph.features))
-        found: dict[str | None, NDArray[Any]] = {name: columns[name] for name in kept}
-        for joint in self.joints:
-            members = {names[one]: columns[names[one]] for one in joint}
-            name = joined_name(list(members))
-            if name in found:
-                raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
-            options = AttributeOptions(bins=bins)
-            groups = encode_columns(members, missing=graph.missing, options=options).joint
-            # Named by their values; None for nodes that lack one of them.
-            found[name] = groups.values() if groups.n_ungrouped else groups.values().astype(str)
-        weights = {} if self.weights is None else checked_weights(_renamed(self.weights, names))
-        if weights:
-            weights_of([str(name) for name in found], weights)
-        # A single attribute keeps its name, if any.
-        own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not self.joints else None
-        features, attribute = as_features(found, own)
-        options = AttributeOptions(weights=weights, bins={name: bins[name] for name in bins if name in found})
-        return graph._but(sensitive_features=features, attribute=attribute, attribute_options=options)
+def choose_attributes(graph: Graph, attribute: Any, intersect: Any, weights: Any, bins: Any) -> Graph:
+    """Keep some attributes of a graph that has all wanted ones, and add joint groups, weights and bins."""
+    joints = _joints(intersect)
+    if not joints and weights is None and bins is None:
+        return graph
+    if graph.sensitive_features is None:
+        raise ParameterError("attribute_weights and bins need attributes, and the graph has none.")
+    # Attributes may have been given by the number of their column; from here on they have names.
+    names = dict(zip(wanted_attributes(attribute, intersect) or graph.features, graph.features, strict=True))
+    columns, bins = graph.features, _checked_bins(_renamed(bins, names), list(graph.features))
+    kept = attribute_list(attribute) or ([] if joints else names)
+    found: dict[str | None, NDArray[Any]] = {names[one]: columns[names[one]] for one in kept}
+    for joint in joints:
+        members = {names[one]: columns[names[one]] for one in joint}
+        name = joined_name(list(members))
+        if name in found:
+            raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
+        options = AttributeOptions(bins=bins)
+        groups = encode_columns(members, missing=graph.missing, options=options).joint
+        # Named by their values; None for nodes that lack one of them.
+        found[name] = groups.values() if groups.n_ungrouped else groups.values().astype(str)
+    weights = {} if weights is None else checked_weights(_renamed(weights, names))
+    if weights:
+        weights_of([str(name) for name in found], weights)
+    # A single attribute keeps its name, if any.
+    own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not joints else None
+    features, called = as_features(found, own)
+    options = AttributeOptions(weights=weights, bins={name: bins[name] for name in bins if name in found})
+    return graph._but(sensitive_features=features, attribute=called, attribute_options=options)
 
 
 def _renamed(given: Any, names: Mapping[Any, str]) -> Any:

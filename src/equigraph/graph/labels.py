@@ -18,12 +18,12 @@ from equigraph.graph.names import (
     as_names,
     canonical,
     look_alike,
+    name_text,
     names_from_text,
     object_array,
     sort_names,
     text_array,
     texts,
-    type_hint,
 )
 from equigraph.graph.sparse_arrays import canonical_index
 from equigraph.graph.tables import row_labels
@@ -84,8 +84,8 @@ def keys_of_index(
         first = index[:1].tolist()[0] if index.size else None
         raise GroupsError(
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names "
-            "of the nodes, or an array in node order."
+            f"{graph.node_names[:1].tolist()[0]!r}){look_alike(name_text(first), texts(graph.node_names))}: give the "
+            "names of the nodes, or an array in node order."
         )
     return index
 
@@ -150,7 +150,7 @@ def _unmatched_message(unmatched: list[str], named: list[str], graph: Graph, wha
     if len(unmatched) > 1 and set(unmatched) == set(named):
         return (
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
-            f"{type_hint(unmatched, nodes)}: expected the names of the nodes, or the column that holds them."
+            f"{look_alike(first, nodes)}: expected the names of the nodes, or the column that holds them."
         )
     expected = "expected names of nodes"
     if what == "groups":
@@ -187,16 +187,10 @@ def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
 
 
 def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
-    if names.dtype.kind == added.dtype.kind != "O":
+    if names.dtype.kind in ("O", added.dtype.kind):
         return np.concatenate([names, added])
-    new_texts = texts(added)
-    if names.dtype.kind == "i":
-        integers = names_from_text(new_texts)
-        if integers.dtype.kind == "i":
-            return np.concatenate([names, integers])
-    if names.dtype.kind == "O":
-        return np.concatenate([names, added.astype(object)])
-    return text_array(texts(names) + new_texts)
+    joined = texts(names) + texts(added)
+    return names_from_text(joined) if names.dtype.kind == "i" else text_array(joined)
 
 
 def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:

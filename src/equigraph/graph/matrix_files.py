@@ -9,7 +9,9 @@ takes ``3x`` for 3 and ``1d5`` for 1, and ignores further words of a line.
 from __future__ import annotations
 
 import io
+import itertools
 import math
+import re
 import struct
 import warnings
 import zipfile
@@ -148,94 +150,77 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
         return checked_size(arrays[chosen], path)
     if len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
         raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
-    elif data[124:126] in (b"\x00\x02", b"\x02\x00"):
+    if data[124:126] in (b"\x00\x02", b"\x02\x00"):
         raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
-    else:
-        order = "<" if data[126:_HEADER] == b"IM" else ">"
-        found = list(_variables(_Bytes(data[_HEADER:], order, path)))
-    by_name = {variable.name: variable for variable in found}
-    variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
-    if variable.kind == "O":
-        raise _no_numbers(variable.name, path)
-    return checked_size(variable.load(), path)
+    order = "<" if data[126:_HEADER] == b"IM" else ">"
+    try:
+        by_name: dict[str, Variable] = {}
+        for kind, content in _elements(data[_HEADER:], order):
+            if kind not in (_MATRIX, _COMPRESSED):
+                raise EOFError
+            variable = _variable(content, kind == _COMPRESSED, order, path)
+            by_name[variable.name] = variable
+        variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
+        if variable.kind == "O":
+            raise _no_numbers(variable.name, path)
+        return checked_size(variable.load(), path)
+    except EOFError:
+        raise GraphError(
+            f"{path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
+        ) from None
 
 
 def _no_numbers(name: str, path: Path) -> GraphError:
     return GraphError(f"{path.name}: the variable {name!r} holds no numbers, expected a real matrix.")
 
 
-class _Bytes:
-    """Cursor over the bytes of a MATLAB file; reading beyond the end is an error."""
-
-    def __init__(self, data: bytes, order: str, path: Path) -> None:
-        self._data, self.order, self.path, self._at = data, order, path, 0
-
-    def __bool__(self) -> bool:
-        return self._at < len(self._data)
-
-    def cut_off(self) -> GraphError:
-        """Return the error for truncated or inconsistent data."""
-        return GraphError(
-            f"{self.path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
-        )
-
-    def take(self, size: int) -> bytes:
-        """Return the next bytes."""
-        if size < 0 or self._at + size > len(self._data):
-            raise self.cut_off()
-        self._at += size
-        return self._data[self._at - size : self._at]
-
-    def unpack(self, codes: str) -> tuple[int, ...]:
-        """Return the next numbers, by the letters of `struct`."""
-        return struct.unpack(f"{self.order}{codes}", self.take(struct.calcsize(f"={codes}")))
-
-    def element(self) -> NDArray[Any]:
-        """Return the numbers of the next element of version 5."""
-        (kind,) = self.unpack("I")
+def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Yield type and content of the elements of a file or a variable of version 5; EOFError if one is damaged."""
+    at = 0
+    while at < len(data):
+        if at + 8 > len(data):
+            raise EOFError
+        kind, size = struct.unpack_from(f"{order}II", data, at)
+        start, room = at + 8, size if kind in (_MATRIX, _COMPRESSED) else size + -size % 8
         if kind >> 16:  # a short element has its length beside its type
-            kind, size, room = kind & 0xFFFF, kind >> 16, 4
-        else:
-            (size,) = self.unpack("I")
-            room = size + -size % 8
-        if kind not in _TYPES or size > room:
-            raise self.cut_off()
-        dtype = np.dtype(f"{self.order}{_TYPES[kind]}")
-        data = self.take(size)
-        self._at = min(self._at + room - size, len(self._data))  # the last padding may be missing
-        if size % dtype.itemsize:
-            raise self.cut_off()
-        return np.frombuffer(data, dtype=dtype)
+            kind, size, start, room = kind & 0xFFFF, kind >> 16, at + 4, 4
+        if size > room or start + size > len(data):
+            raise EOFError
+        yield kind, data[start : start + size]
+        at = start + room  # the last padding may be missing
 
 
-def _variables(data: _Bytes) -> Iterator[Variable]:
-    """Yield the variables of a file of version 5; only the start of a compressed one is decompressed."""
-    while data:
-        kind, size = data.unpack("II")
-        content = data.take(size)
-        if kind in (_MATRIX, _COMPRESSED):
-            yield _variable(content, kind == _COMPRESSED, data.order, data.path)
+def _numbers(kind: int, content: bytes, order: str) -> NDArray[Any]:
+    dtype = np.dtype(f"{order}{_TYPES.get(kind, 'f8')}")
+    if kind not in _TYPES or len(content) % dtype.itemsize:
+        raise EOFError
+    return np.frombuffer(content, dtype=dtype)
 
 
 def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
-    def parts(most: int | None = None) -> tuple[_Bytes, list[NDArray[Any]]]:
-        data = _Bytes(_unpacked(content, path, order, most) if packed else content, order, path)
-        return data, [data.element() for _ in range(3)]
+    """Return a variable; only the start of a compressed one is decompressed before it is loaded."""
 
-    head, (flags, dims, name) = parts(_START)
+    def arrays(first: int, count: int, most: int | None = None) -> list[NDArray[Any]]:
+        data = _unpacked(content, path, order, most) if packed else content
+        found = itertools.islice(_elements(data, order), first, first + count)
+        result = [_numbers(kind, part, order) for kind, part in found]
+        if len(result) < count:
+            raise EOFError
+        return result
+
+    flags, dims, name = arrays(0, 3, _START)
     if flags.size != 2 or flags.dtype.kind != "u" or dims.dtype.kind != "i" or (dims < 0).any():
-        raise head.cut_off()
+        raise EOFError
     what, shape = int(flags[0]) & 0xFF, tuple(dims.tolist())
     real = not int(flags[0]) >> 8 & _COMPLEX
     kind = "f" if real and len(shape) == 2 and (what == _SPARSE or what in _NUMERIC) else "O"
 
     def load() -> Any:
-        data, _ = parts()
         if what == _SPARSE:
-            return _sparse(data, shape)
-        values = data.element()
+            return _sparse(shape, path, *arrays(3, 3))
+        (values,) = arrays(3, 1)
         if values.size != math.prod(shape):
-            raise data.cut_off()
+            raise EOFError
         return values.reshape(shape, order="F")
 
     return Variable(name.tobytes().decode("latin-1"), shape, kind, load)
@@ -248,44 +233,40 @@ def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes
         result = zlib.decompressobj().decompress(content, bound if most is None else most)
     except zlib.error as error:
         raise GraphError(f"{path.name} cannot be unpacked: {error}.") from error
-    data = _Bytes(result, order, path)
-    kind, size = data.unpack("II")
+    kind, size = struct.unpack(f"{order}II", result[:8].ljust(8, b"\0"))
     if kind != _MATRIX:
-        raise data.cut_off()
+        raise EOFError
     check_bytes(size, path, free=FREE_DENSE)
     return result[8 : 8 + size]
 
 
-def _sparse(data: _Bytes, shape: tuple[int, ...]) -> sparse.csc_array:
+def _sparse(
+    shape: tuple[int, ...], path: Path, indices: NDArray[Any], pointers: NDArray[Any], values: NDArray[Any]
+) -> sparse.csc_array:
     """Return a CSC on the arrays of the file; `to_csr` checks them."""
-    indices, pointers, values = data.element(), data.element(), data.element()
     if indices.dtype.kind not in "iu" or pointers.dtype.kind not in "iu" or pointers.size != shape[1] + 1:
-        raise data.cut_off()
-    check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, data.path.name)
+        raise EOFError
+    check_nodes(shape[0], values.nbytes + indices.nbytes + pointers.nbytes, path.name)
     # MATLAB allocates more space than there are entries.
     last = int(pointers[-1])
     if not 0 <= last <= min(values.size, indices.size):
-        raise data.cut_off()
+        raise EOFError
     result = sparse.csc_array(shape)
     result.data, result.indices, result.indptr = values[:last], indices[:last], pointers
     return result
 
 
-FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
-SYMMETRIES = ("general", "symmetric")
+_FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
+_HEADER_LINE = re.compile(r"%%matrixmarket\s+matrix\s+(coordinate|array)\s+(\S+)\s+(general|symmetric)\s*\Z")
 _LONGEST_LINE = 1 << 16
 
 
 def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
     """Read a Matrix Market file, both triangles of the matrix; the indices of its entries are not checked yet."""
     with open_bytes(path) as stream:
-        words, sizes, line = _market_header(stream, path)
-        coordinates, pattern, symmetric = (
-            words[2] == "coordinate",
-            words[3] == "pattern",
-            words[4] == "symmetric",
-        )
-        width = (2 if pattern else 3) if coordinates else 1
+        layout, field, symmetry = _market_words(stream, path)
+        sizes, line = _market_sizes(stream, path, 3 if layout == "coordinate" else 2)
+        width = 1 if layout == "array" else 2 if field == "pattern" else 3
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # numpy warns about a file without entries
@@ -296,24 +277,25 @@ def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
             raise _wrong_line(path, line, width) or error from error
     n_rows, n_columns = sizes[:2]
     check_nodes(max(n_rows, n_columns), path.stat().st_size, path.name)
+    symmetric = symmetry == "symmetric"
     if symmetric and n_rows != n_columns:
         raise GraphError(
             f"{path.name} is a symmetric matrix of {n_rows} x {n_columns}: expected a square one."
         )
-    expected = sizes[2] if coordinates else n_rows * (n_rows + 1) // 2 if symmetric else n_rows * n_columns
+    whole = n_rows * (n_rows + 1) // 2 if symmetric else n_rows * n_columns
+    expected = whole if layout == "array" else sizes[2]
     numbers = numbers.reshape(-1, width)
     if len(numbers) != expected:
         raise GraphError(
             f"{path.name} has {len(numbers):,} entries: expected {expected:,}, as its header says."
         )
-    if coordinates:
-        rows, columns = _market_ends(numbers[:, :2], sizes, path)
-        weights = np.ones(len(numbers)) if pattern else numbers[:, 2]
-    elif symmetric:
-        columns, rows = np.triu_indices(n_rows)
-        weights = numbers[:, 0]
-    else:
+    if layout == "array" and not symmetric:
         return numbers.reshape(n_columns, n_rows).T
+    if layout == "array":
+        columns, rows = np.triu_indices(n_rows)
+    else:
+        rows, columns = _market_ends(numbers[:, :2], sizes, path)
+    weights = np.ones(len(numbers)) if field == "pattern" else numbers[:, -1]
     if symmetric:
         other = rows != columns
         rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
@@ -321,37 +303,32 @@ def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
     return sparse.coo_array((weights, (rows, columns)), shape=(n_rows, n_columns))
 
 
-def _market_header(stream: IO[bytes], path: Path) -> tuple[list[str], list[int], int]:
-    """Return the words of the first line, the numbers of rows, columns and entries (if given), and their line."""
-    words = stream.readline(_LONGEST_LINE).decode("latin-1").lower().split()
-    if (
-        len(words) != 5
-        or words[:2] != ["%%matrixmarket", "matrix"]
-        or words[2] not in ("coordinate", "array")
-    ):
-        raise GraphError(
-            f"{path.name}, line 1: expected '%%MatrixMarket matrix coordinate' or 'array', a field and a symmetry."
-        )
-    if words[3] == "complex":
+def _market_words(stream: IO[bytes], path: Path) -> tuple[str, str, str]:
+    """Return the layout, the field and the symmetry that the first line names."""
+    match = _HEADER_LINE.match(stream.readline(_LONGEST_LINE).decode("latin-1").lower())
+    layout, field, symmetry = match.groups() if match else ("", "", "")
+    if field == "complex":
         raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
-    coordinates = words[2] == "coordinate"
-    if words[3] not in FIELDS or words[4] not in SYMMETRIES or (words[3] == "pattern" and not coordinates):
+    if field not in _FIELDS or (field == "pattern" and layout == "array"):
         raise GraphError(
-            f"{path.name}, line 1: expected a field among {', '.join(FIELDS)} and a symmetry among "
-            f"{', '.join(SYMMETRIES)}."
+            f"{path.name}, line 1: expected '%%MatrixMarket matrix', 'coordinate' or 'array', a field among "
+            f"{', '.join(_FIELDS)}, and 'general' or 'symmetric'."
         )
+    return layout, field, symmetry
+
+
+def _market_sizes(stream: IO[bytes], path: Path, count: int) -> tuple[list[int], int]:
+    """Return the numbers of rows, columns and entries (if given), and their line."""
     number, line = 1, b"%"
-    while line.startswith(b"%") or (line and not line.strip()):
+    while line.startswith(b"%") or line.isspace():
         line, number = stream.readline(_LONGEST_LINE), number + 1
     sizes = line.split()
-    if len(sizes) != (3 if coordinates else 2) or not all(
-        size.isdigit() and len(size) < 19 for size in sizes
-    ):
+    if len(sizes) != count or not all(size.isdigit() and len(size) < 19 for size in sizes):
         raise GraphError(
             f"{path.name}, line {number}: expected the number of rows, of columns and, where entries have coordinates, "
             "of entries."
         )
-    return words, [int(size) for size in sizes], number
+    return [int(size) for size in sizes], number
 
 
 def _wrong_line(path: Path, before: int, width: int) -> GraphError | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.groups.encode import object_array as object_array
 
-INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
+# Written in the one canonical way, and small enough for int64.
+_CANONICAL_INTEGER = re.compile(r"(?:0|-?[1-9][0-9]{0,17})\Z")
 # Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
 _WIDE, _SMALL = 64, 1 << 18
 # Looking for a similar name among more than these would take longer than reading the message.
 _SIMILAR = 20_000
-_CANONICAL_INTEGER = re.compile(f"(?:{INTEGER})\\Z")
 
 
 def as_names(values: Any) -> NDArray[Any]:
@@ -65,51 +65,6 @@ def names_from_text(texts: Any) -> NDArray[Any]:
     if listed and all(_CANONICAL_INTEGER.match(text) for text in listed):
         return np.asarray(listed, dtype=str).astype(np.int64)
     return text_array(listed)
-
-
-# Number of distinct texts of single batches above which they are merged.
-PENDING = 4_000_000
-
-
-def encode_batches(
-    batches: Iterable[Sequence[Any]], n_texts: int
-) -> tuple[list[NDArray[np.int32]], Any, list[NDArray[Any]]]:
-    """Return the codes of text columns of pyarrow, their distinct texts (None without a row), and other columns.
-
-    Every batch starts with `n_texts` columns of text that pyarrow has encoded; the same text gets the same code in all
-    of them. The texts of the batches are merged from time to time: rarely enough that the known texts are not hashed
-    for every batch, often enough that memory is proportional to their number.
-    """
-    import pyarrow as pa
-
-    known: Any = None
-    pending: list[Any] = []
-    codes: list[NDArray[np.int32]] = []
-    numbers: list[list[NDArray[Any]]] = []
-
-    def merge() -> Any:
-        chunks = pending
-        if known is not None:
-            # The first texts keep their codes, so codes that were assigned before stay valid.
-            no_indices = pa.array([], type=pa.int32())
-            chunks = [pa.DictionaryArray.from_arrays(no_indices, known), *pending]
-        merged = pa.chunked_array(chunks).unify_dictionaries()
-        codes.extend(np.array(chunk.indices, dtype=np.int32) for chunk in merged.chunks[-len(pending) :])
-        pending.clear()
-        return merged.chunk(0).dictionary
-
-    for columns in batches:
-        pending += columns[:n_texts]
-        numbers.append([column.to_numpy() for column in columns[n_texts:]])
-        if sum(len(column.dictionary) for column in pending) > max(
-            PENDING, 0 if known is None else len(known)
-        ):
-            known = merge()
-    if pending:
-        known = merge()
-    of_columns = ([np.empty(0, dtype=np.int32), *codes[k::n_texts]] for k in range(n_texts))
-    others = [np.concatenate(column) for column in zip(*numbers, strict=True)]
-    return [np.concatenate(column) for column in of_columns], known, others
 
 
 def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
@@ -191,35 +146,12 @@ def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
     if values.dtype.kind != "O":
         return None
     nested = (list, dict, set, np.ndarray, *kinds)
-    return next((place for place, value in enumerate(values) if isinstance(value, nested)), None)
+    if not any(issubclass(kind, nested) for kind in set(map(type, values))):
+        return None
+    return next(place for place, value in enumerate(values) if isinstance(value, nested))
 
 
-_MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter
-_WHOLE = re.compile(r"(-?[0-9]+)\.0+\Z")
-
-# Differences between names of two sources: description, and function that removes the difference.
-_DIFFERENCES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("blanks around the names", str.strip),
-    ("a fraction, as numbers get in a column with gaps", lambda text: _WHOLE.sub(r"\1", text.strip())),
-    ("zeros in front", lambda text: text.strip().lstrip("0") or "0"),
-    ("capital and small letters", lambda text: text.strip().casefold()),
-)
-
-
-def type_hint(unmatched: Sequence[str], nodes: Sequence[str]) -> str:
-    """Return a hint on how unmatched names differ from node names, if most differ in the same way.
-
-    >>> type_hint(["0.0", "1.0"], ["0", "1", "2"])
-    " (the difference is a fraction, as numbers get in a column with gaps: '0.0' may be the node '0')"
-    >>> type_hint(["7", "8"], ["007", "008"])
-    " (the difference is zeros in front: '7' may be the node '007')"
-    """
-    for words, plain in _DIFFERENCES:
-        known = {plain(name): name for name in reversed(nodes)}
-        found = [text for text in unmatched if plain(text) in known]
-        if 2 * len(found) > len(unmatched):
-            return f" (the difference is {words}: {found[0]!r} may be the node {known[plain(found[0])]!r})"
-    return ""
+_FRACTION = re.compile(r"(?<=[0-9])\.0+\Z")
 
 
 def look_alike(text: str, nodes: Sequence[str]) -> str:
@@ -227,14 +159,18 @@ def look_alike(text: str, nodes: Sequence[str]) -> str:
 
     >>> look_alike("Jose", ["Ann", "José"]), look_alike("x", ["Ann"])
     (" (did you mean 'José'?)", '')
+    >>> look_alike("7.0", ["007", "008"])  # as numbers get in a column with gaps
+    " (here '7.0', in the graph '007')"
     """
     wanted = _skeleton(text)
     for name in nodes:
         if _skeleton(name) == wanted:
             return f" (here {text!a}, in the graph {name!a})"
-    return did_you_mean(text, nodes) if len(nodes) <= _MAX_COMPARED else ""
+    return did_you_mean(text, nodes) if len(nodes) <= _SIMILAR else ""
 
 
 def _skeleton(name: str) -> str:
+    """Return a name without capitals, blanks, invisible characters, zeros in front and a fraction of zero."""
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
+    visible = "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
+    return _FRACTION.sub("", visible).lstrip("0")

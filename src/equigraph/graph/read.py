@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ from numpy.typing import DTypeLike
 from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute, read_gml, read_graphml
-from equigraph.graph.attributes import Values, check_options, take_groups
+from equigraph.graph.attributes import Values, attach, check_options, take_groups
 from equigraph.graph.convert import check_merging, convert, without_weights
 from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
-from equigraph.graph.edges import Ends, Weight, graph_from_rows
-from equigraph.graph.features import AttributeChoice
+from equigraph.graph.edges import Ends
+from equigraph.graph.features import choose_attributes, wanted_attributes
 from equigraph.graph.graph import Graph
-from equigraph.graph.limits import check_rows
-from equigraph.graph.tables import parquet_rows
+from equigraph.graph.tables import read_parquet
 
 _ALONE = ("parquet", "graphml", "gml", "mtx", "npz", "mat")
 SUFFIXES = {
@@ -99,14 +97,15 @@ def read_file(
             graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
             return without_weights(graph) if weight is False else graph
         return read_edges(file, header=header, weight=weight, ends=ends, **options)
-    if kind != "parquet":
-        _check_no_ends(ends, path, kind)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
+    if kind == "parquet":
+        with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
+            return convert(read_parquet(path), weight=weight, ends=ends, **options)
+    _check_no_ends(ends, path, kind)
     from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
 
     readers: dict[str, Callable[[Path], Any]] = {
-        "parquet": partial(_read_edge_parquet, weight=weight, ends=ends, **options),
         "graphml": read_graphml,
         "gml": read_gml,
         "mtx": read_matrix_market,
@@ -129,24 +128,11 @@ def _read_parts(path: Path) -> Any:
         return pyarrow.concat_tables([read_parquet(part) for part in parts])
 
 
-def read_parquet(path: Path) -> Any:
-    """Read a Parquet file as a pyarrow table."""
-    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
-    check_rows(parquet.read_metadata(path).num_rows, path)
-    return parquet.read_table(path)
-
-
 def _check_no_ends(ends: Ends | None, path: Path, kind: str) -> None:
     if ends is not None:
         raise ParameterError(
             f"source and target are columns of an edge list, and {path.name} is read as {kind}."
         )
-
-
-def _read_edge_parquet(path: Path, *, weight: Weight, ends: Ends | None, **options: Any) -> Any:
-    """Read an edge list by column, or anything else as a table."""
-    rows = parquet_rows(path, weight, ends)
-    return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
 def read_graph(
@@ -292,14 +278,14 @@ def read_graph(
         )
     else:
         known = convert(graph, **options)
-    choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
-    given = _given(held, known, groups, choice.wanted, node_column)
-    if given is None:
-        return choice.apply(known)
-    if groups is None and isinstance(held, Graph) and missing == "error":
-        missing = held.missing  # the option with which its groups were read
-    order_known = known.positional or order_seen
-    return choice.attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
+    wanted = wanted_attributes(attribute, intersect)
+    given = _given(held, known, groups, wanted, node_column)
+    if given is not None:
+        if groups is None and isinstance(held, Graph) and missing == "error":
+            missing = held.missing  # the option with which its groups were read
+        order_known = known.positional or order_seen
+        known = attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
+    return choose_attributes(known, attribute, intersect, attribute_weights, bins)
 
 
 def _given_ends(source: str | int | None, target: str | int | None) -> Ends | None:

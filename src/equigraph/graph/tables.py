@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, only_ours, reason, require
-from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows
+from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows, rows_of_codes
 from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.limits import check_rows
-from equigraph.graph.names import as_names, encode_batches, object_array, text_array, texts
+from equigraph.graph.names import as_names, object_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -35,14 +35,11 @@ class Table:
     """Columns of a table, and the labels of its rows if it has any."""
 
     columns: list[Any]  # names of the columns, as the table has them
-    values: list[NDArray[Any]]
+    column: Callable[[int], NDArray[Any]]  # returns a column by its place; converts it each time
+    n_rows: int
     index: NDArray[Any] | None = None  # labels of the rows (pandas only)
     counts_rows: bool = False  # whether the labels are pandas' default ones, which only count the rows
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.values[0].size) if self.values else 0
+    arrow: Any = None  # the table itself, of pyarrow
 
 
 def is_table(X: Any) -> bool:
@@ -56,18 +53,20 @@ def read_table(X: Any) -> Table:
     """Return the columns of any table that narwhals knows."""
     import narwhals.stable.v2 as nw
 
+    arrow = X if hasattr(X, "to_batches") else None
     try:
+        if arrow is not None:  # whose texts may not be UTF-8, or lie outside their buffer
+            arrow.validate(full=True)
         frame = nw.from_native(X)
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         columns = list(frame.columns)
-        values = [_column(frame.get_column(name)) for name in columns]
     except Exception as error:  # every library of tables has errors of its own
         raise GraphError(
             f"The {type(X).__name__} is not a table that can be read: {reason(error)}."
         ) from error
     index, counts_rows = row_labels(X)
-    return Table(columns, values, index, counts_rows)
+    return Table(columns, lambda k: _column(frame[:, k]), len(frame), index, counts_rows, arrow)
 
 
 def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
@@ -79,15 +78,52 @@ def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
     return _plain(index.to_numpy()), counts
 
 
+@only_ours("The table cannot be read", GraphError)
 def _column(series: Any) -> NDArray[Any]:
     import narwhals.stable.v2 as nw
 
+    native = series.to_native()
+    if hasattr(native, "dictionary_encode") and is_text(native.type):
+        if not len(native):
+            return object_array([])
+        known, codes = _decoded(native)
+        return known[codes]  # rows with the same text share one object
+    coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
     # Nullable integers turn into floats with NaN on the way to numpy, which would change large ids.
     # A categorical column of missing values only has no categories to look up.
-    coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
     if (series.dtype.is_integer() or coded) and series.null_count():
         return object_array(series.to_list())
     return _plain(series.to_numpy())
+
+
+def _decoded(column: Any) -> tuple[NDArray[Any], NDArray[np.integer]]:
+    """Return the distinct texts of a column of pyarrow with rows, None last, and the index of each row among them."""
+    import pyarrow as pa
+
+    chunks = []
+    for chunk in column.dictionary_encode().chunks:
+        texts = chunk.dictionary.dictionary_encode()  # it may hold a text twice, or none
+        chunks.append(pa.DictionaryArray.from_arrays(texts.indices.take(chunk.indices), texts.dictionary))
+    encoded = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
+    known = object_array([*encoded.dictionary.to_pylist(), None])
+    return known, encoded.indices.fill_null(known.size - 1).to_numpy()
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a column of this arrow type holds text."""
+    from pyarrow import types
+
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(value) or types.is_large_string(value))
+
+
+def read_parquet(path: Path) -> Any:
+    """Read a Parquet file as a pyarrow table, in which texts stay encoded: a long one may occur in every row."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    encoded = [field.name for field in parquet.read_schema(path) if is_text(field.type)]
+    with parquet.ParquetFile(path, read_dictionary=encoded) as file:
+        return file.read()
 
 
 def _plain(array: Any) -> NDArray[Any]:
@@ -255,23 +291,41 @@ def edge_rows(table: Table, weight: Weight, end_names: Ends | None = None) -> Ed
     """Return the rows of an edge table, or None if the table is a matrix."""
     if end_names is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
-    found = edge_columns(table.columns, weight, end_names, lambda k: are_words(table.values[k][:50].tolist()))
+    found = edge_columns(table.columns, weight, end_names, lambda k: are_words(table.column(k)[:50].tolist()))
     if found is None:
         return None
     ends, at = found
     if end_names is None:
         _check_no_matrix(table)
-    weights = None if at is None else table.values[at]
-    return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)
+    weights = None if at is None else table.column(at)
+    coded = _coded_ends(table.arrow, ends)
+    if coded is not None:
+        return rows_of_codes(*coded, weights, row_text)
+    return encode_rows(table.column(ends[0]), table.column(ends[1]), weights, row_text)
+
+
+def _coded_ends(table: Any, ends: tuple[int, int]) -> tuple[NDArray[Any], NDArray[np.integer]] | None:
+    """Return the distinct texts of both ends of a pyarrow table and the code of each row; None for other tables.
+
+    It takes a third of the time of looking up every text in a dictionary of Python.
+    """
+    columns = [] if table is None else [table.column(k) for k in ends]
+    if not columns or columns[0].type != columns[1].type or not is_text(columns[0].type) or not len(table):
+        return None
+    import pyarrow as pa
+
+    both = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
+    known, codes = _decoded(both)
+    used = np.bincount(codes, minlength=known.size) > 0
+    return known[used], (np.cumsum(used, dtype=np.int32) - 1)[codes]
 
 
 def _check_no_matrix(table: Table) -> None:
     """Raise GraphError if three columns without names may as well be the matrix of three nodes."""
     if len(table.columns) != 3 or table.n_rows != 3 or _are_names(table.columns):
         return
-    if any(value.dtype.kind not in "buif" for value in table.values):
-        return
-    if may_be_matrix(np.column_stack(table.values)):
+    values = [table.column(k) for k in range(3)]
+    if all(value.dtype.kind in "buif" for value in values) and may_be_matrix(np.column_stack(values)):
         raise GraphError(
             "The table of three rows and columns may be a matrix or three weighted edges: name the columns source, "
             "target and weight, or give the matrix as an array."
@@ -294,7 +348,7 @@ def _is_labelled_matrix(table: Table) -> bool:
 
 def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the matrix of a square table and the names of its columns."""
-    columns, values = table.columns, table.values
+    columns, values = table.columns, [table.column(k) for k in range(len(table.columns))]
     height, width = table.n_rows, len(columns)
     if width == height + 1 and texts(values[0]) == texts(object_array(columns[1:])):
         columns, values, width = columns[1:], values[1:], width - 1  # the names once more, as a first column
@@ -309,118 +363,3 @@ def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     if wrong:
         raise GraphError(f"The column {wrong[0]!r} of the square table holds no numbers: expected weights.")
     return np.column_stack(values), as_names(object_array(columns))
-
-
-def arrow_rows(table: Any, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
-    """Return the rows of a pyarrow edge table, without a Python object for every text.
-
-    Returns None for a matrix, missing values, types other than text or integers, and ids of two types. `read_table`
-    then reads the table.
-    """
-    with only_ours("The table cannot be read", GraphError):
-        return _arrow_rows(table.schema, weight, end_names, lambda names: [table.select(names)])
-
-
-def parquet_rows(path: Path, weight: Weight, end_names: Ends | None = None) -> EdgeRows | None:
-    """Return the rows of a Parquet file, or None as `arrow_rows` does; only needed columns are read."""
-    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
-    check_rows(parquet.read_metadata(path).num_rows, path)
-    schema = parquet.read_schema(path)
-    # Texts stay dictionary-encoded: a long one may occur in every row.
-    texts = [field.name for field in schema if _arrow_kind(field.type) == "text"]
-    with parquet.ParquetFile(path, read_dictionary=texts) as file:
-        return _arrow_rows(
-            schema,
-            weight,
-            end_names,
-            lambda names: (file.read_row_group(k, names) for k in range(file.num_row_groups)),
-        )
-
-
-def _arrow_rows(
-    schema: Any, weight: Weight, end_names: Ends | None, parts: Callable[[list[str]], Any]
-) -> EdgeRows | None:
-    """Return the rows of tables of one schema, of which `parts` reads some columns."""
-    try:
-        found = edge_columns(list(schema.names), weight, end_names)
-    except GraphError:
-        return None  # `edge_rows` raises the same error, or finds that a column of text is no weight
-    if found is None or len(set(schema.names)) < len(schema.names):
-        return None
-    chosen = [schema.names[k] for k in (*found[0], found[1]) if k is not None]
-    kinds = [_arrow_kind(schema.field(name).type) for name in chosen]
-    if kinds[0] not in ("text", "integer") or kinds[1] != kinds[0] or "other" in kinds or "text" in kinds[2:]:
-        return None
-    if len(set(chosen)) < len(chosen):
-        return None
-    n_texts = kinds.count("text")
-
-    def batches() -> Iterator[list[Any]]:
-        for part in parts(chosen):
-            for batch in part.to_batches():
-                # Text that is not UTF-8, or lies outside its buffer, could crash compiled code or pass unnoticed.
-                batch.validate(full=True)
-                columns = [batch.column(name) for name in chosen]
-                if any(map(_has_null, columns)):
-                    raise _MissingError
-                yield [*map(_encoded, columns[:n_texts]), *columns[n_texts:]]
-
-    try:
-        codes, texts, numbers = encode_batches(batches(), n_texts)
-    except _MissingError:
-        return None
-    if n_texts:
-        return _text_rows(codes[0], codes[1], numbers[0] if numbers else None, texts)
-    return (
-        encode_rows(numbers[0], numbers[1], numbers[2] if len(kinds) > 2 else None, row_text)
-        if numbers
-        else None
-    )
-
-
-class _MissingError(Exception):
-    """A value is missing."""
-
-
-def _text_rows(
-    source: NDArray[np.int32], target: NDArray[np.int32], weight: Any, texts: Any
-) -> EdgeRows | None:
-    """Return rows of codes into texts of pyarrow; a dictionary may hold texts that no row has."""
-    from pyarrow import compute
-
-    used = np.zeros(0 if texts is None else len(texts), dtype=bool)
-    used[source] = used[target] = True
-    # numpy drops a NUL at the end of a text
-    if not used.any() or compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
-        return None
-    if not used.all():
-        place = np.cumsum(used, dtype=np.int32) - 1
-        source, target, texts = place[source], place[target], texts.filter(used)
-    return EdgeRows(source, target, weight, text_array(texts.to_pylist()), row_text)
-
-
-def _encoded(column: Any) -> Any:
-    """Return a column of text encoded by pyarrow, each text once."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return column.cast(pa.string()).dictionary_encode()
-    texts = column.dictionary.cast(pa.string()).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(texts.indices.take(column.indices), texts.dictionary)
-
-
-def _has_null(column: Any) -> bool:
-    from pyarrow import types
-
-    return bool(column.null_count or (types.is_dictionary(column.type) and column.dictionary.null_count))
-
-
-def _arrow_kind(kind: Any) -> str:
-    from pyarrow import types
-
-    value = kind.value_type if types.is_dictionary(kind) else kind
-    if types.is_string(value) or types.is_large_string(value):
-        return "text"
-    if types.is_integer(kind) and not types.is_uint64(kind):  # some of those are beyond int64
-        return "integer"
-    return "float" if types.is_float32(kind) or types.is_float64(kind) else "other"

@@ -1,10 +1,11 @@
-"""Read edge lists, by line or (large files) by column, and square matrices from text files."""
+"""Read edge lists and square matrices from text files."""
 
 from __future__ import annotations
 
 import ast
 import re
-from contextlib import suppress
+from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from equigraph.graph.delimited import (
     TextFile,
     comma_hint,
     is_number,
-    read_columns,
     read_lines,
 )
 from equigraph.graph.edges import EdgeRows, Ends, Weight, graph_from_rows
@@ -47,18 +47,10 @@ def read_edges(
 ) -> Graph:
     """Read an edge list; without `header` it is detected whether the first record names the columns."""
     layout = edge_layout(file, header, weight, ends)
-    in_doubt = header is None and ends is None  # columns given by the user are not in doubt
-
-    def graph(rows: EdgeRows) -> Graph:
-        if in_doubt:
-            _check_first_line(file, layout, rows)
-        return graph_from_rows(rows, **options)
-
-    rows = fast_rows(file, layout)
-    if rows is not None:
-        with suppress(GraphError):  # the exact reader finds the same error and its line
-            return graph(rows)
-    return graph(exact_rows(file, layout))
+    rows = layout_rows(file, layout)
+    if header is None and ends is None:  # columns given by the user are not in doubt
+        _check_first_line(file, layout, rows)
+    return graph_from_rows(rows, **options)
 
 
 def read_attributed(path: Path, *, weight: Weight, **options: Any) -> Graph | None:
@@ -68,7 +60,7 @@ def read_attributed(path: Path, *, weight: Weight, **options: Any) -> Graph | No
     """
     key = "weight" if weight is None or weight is True else weight
     place: dict[str, int] = {}
-    ends: list[int] = []
+    ends = array("i")
     weights: list[Any] = []
     lines: list[int] = []
     for number, line in read_lines(path):
@@ -83,7 +75,7 @@ def read_attributed(path: Path, *, weight: Weight, **options: Any) -> Graph | No
             data = ast.literal_eval(match[3])
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
             raise GraphError(f"{path.name}, line {number}: {match[3]!r} is no dict of values.") from error
-        ends += [place.setdefault(name, len(place)) for name in match.groups()[:2]]
+        ends.extend(place.setdefault(name, len(place)) for name in match.groups()[:2])
         weights.append(data.get(key) if isinstance(data, dict) else None)
         lines.append(number)
     if not lines:
@@ -96,10 +88,14 @@ def read_attributed(path: Path, *, weight: Weight, **options: Any) -> Graph | No
 
 
 def _rows_of_lines(
-    file: TextFile, place: dict[str, int], ends: list[int], weights: NDArray[Any] | None, lines: list[int]
+    file: TextFile,
+    place: dict[str, int],
+    ends: array[int],
+    weights: NDArray[Any] | None,
+    lines: Sequence[int],
 ) -> EdgeRows:
     """Return edge rows from the positions of both ends of every line, one line after another."""
-    source, target = np.asarray(ends, dtype=np.intp).reshape(-1, 2).T
+    source, target = np.frombuffer(ends, dtype=np.intc).reshape(-1, 2).T
     names = names_from_text(list(place))
     return EdgeRows(source, target, weights, names, lambda row: file.where(lines[row]))
 
@@ -169,12 +165,10 @@ def looks_like_header(sample: list[Record]) -> bool:
     return (len(first) == 3 and numeric[2]) or (len(first) >= 2 and numeric[0] and numeric[1])
 
 
-def exact_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
-    """Read every record with the csv module, and name the line of the first that is wrong."""
+def layout_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
+    """Read every record, and name the line of the first that is wrong."""
     place: dict[str, int] = {}
-    ends: list[int] = []
-    weights: list[float] = []
-    lines: list[int] = []
+    ends, weights, lines = array("i"), array("d"), array("q")  # a few bytes for each row, also of millions
     a, b = layout.ends
 
     def fault(words: str) -> GraphError:
@@ -201,23 +195,12 @@ def exact_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
                     f"(weight=False ignores the weights)."
                 )
             weights.append(float(text))
-        ends += (place.setdefault(fields[a], len(place)), place.setdefault(fields[b], len(place)))
+        ends.append(place.setdefault(fields[a], len(place)))
+        ends.append(place.setdefault(fields[b], len(place)))
         lines.append(record.line)
     if not lines:
         raise GraphError(f"{file.path.name} holds no edge: expected lines with source, target and weight.")
     return _rows_of_lines(file, place, ends, None if layout.weight is None else np.asarray(weights), lines)
-
-
-def fast_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows | None:
-    """Read with pyarrow; return None if the exact reader is needed."""
-    header = layout.header is not None
-    found = read_columns(file, header=header, width=layout.width, texts=layout.ends, number=layout.weight)
-    if found is None:
-        return None
-    (source, target), names, weight = found
-    if names.dtype.kind in "UO" and (names == "").any():
-        return None
-    return EdgeRows(source, target, weight, names, lambda row: f"row {row}")
 
 
 class MatrixLayout(NamedTuple):

@@ -17,8 +17,6 @@ from equigraph.exceptions import DistanceWarning, GraphError, ParameterError, Se
 from equigraph.graph.sparse_arrays import check_shape, to_csr
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
-# Entries that are compared with the transpose at a time.
-BLOCK = 1 << 18
 # Smaller shares are raised to this one: an edge stays an edge, and its squared weight does not underflow.
 LEAST_SHARE = 2.0**-400
 # Rounds a double to 40 bits of its mantissa.
@@ -214,40 +212,15 @@ def _asymmetric(adjacency: sparse.csr_array, tolerance: float, names: NDArray[An
 
 
 def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
-    """Return whether a canonical matrix equals its transpose, up to a tolerance relative to each pair.
-
-    The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a column must
-    be the next ones of the row with the same number, from where the last block ended.
-    """
-    indptr, indices, data = adjacency.indptr, adjacency.indices, adjacency.data
-    n = adjacency.shape[0]
-    size = max(BLOCK, n)  # every block costs n besides its entries
-    in_columns = np.zeros(n, dtype=np.intp)
-    for start in range(0, indices.size, size):
-        in_columns += np.bincount(indices[start : start + size], minlength=n)
-    if not np.array_equal(in_columns, np.diff(indptr)):
-        return False
-    seen = indptr[:-1].copy()
-    start = 0
-    while start < n:
-        stop = int(np.searchsorted(indptr, indptr[start] + size, side="right")) - 1
-        stop = min(max(stop, start + 1), n)
-        own = slice(int(indptr[start]), int(indptr[stop]))
-        block = sparse.csr_array(
-            (data[own], indices[own], indptr[start : stop + 1] - indptr[start]), shape=(stop - start, n)
-        ).tocsc()
-        counts = np.diff(block.indptr)
-        place = np.repeat(seen - block.indptr[:-1], counts)
-        place += np.arange(place.size, dtype=place.dtype)
-        seen += counts
-        # As many entries as the row has in all, so no place lies beyond the arrays.
-        here, there = block.data, data[place]
-        if (indices[place] != block.indices + start).any():
+    """Return whether a canonical matrix equals its transpose, up to a tolerance relative to each pair."""
+    transposed = adjacency.T.tocsr()
+    for part in ("indptr", "indices"):
+        if not np.array_equal(getattr(adjacency, part), getattr(transposed, part)):
             return False
-        if (np.abs(here - there) > tolerance * np.maximum(here, there)).any():
-            return False
-        start = stop
-    return True
+    here, there = adjacency.data, transposed.data
+    if np.array_equal(here, there):
+        return True
+    return bool((np.abs(here - there) <= tolerance * np.maximum(here, there)).all())
 
 
 # Number of nodes sampled, of neighbours of each, and of triangles (with one side of more than twice another) that must

@@ -74,10 +74,10 @@ def read_source(edges: str, settings: Settings) -> Any:
 def _unmatched(graph: Any, options: Settings, choice: Settings) -> list[str]:
     """Return the unique names that only the groups have."""
     from equigraph.graph.attributes import take_groups
-    from equigraph.graph.features import AttributeChoice
+    from equigraph.graph.features import wanted_attributes
     from equigraph.graph.names import canonical, texts
 
-    wanted = AttributeChoice.of(choice["attribute"], choice["intersect"]).wanted
+    wanted = wanted_attributes(choice["attribute"], choice["intersect"])
     keys = take_groups(options["groups"], wanted, options["node_column"], graph)[0].keys
     nodes = [*texts(graph.node_names), *([] if graph.dropped is None else texts(graph.dropped))]
     known = set(map(canonical, nodes))
@@ -190,11 +190,11 @@ def _found(name: str, recorded: Settings) -> str:
 
 def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
     """Return a data set as a graph, with some of its attributes as groups; by default its main one."""
-    from equigraph.graph.features import AttributeChoice
+    from equigraph.graph.features import wanted_attributes
 
     check_dataset(name)
     data = eg.datasets.make_classroom() if name == EMBEDDED else eg.datasets.load(name)
-    wanted = AttributeChoice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
+    wanted = wanted_attributes(attribute, choice.get("intersect")) or [data.attribute]
     known = _columns_of(data)
     if not set(wanted) <= set(known) and name in _RAW:
         data = eg.datasets.load(name, raw=True)  # whose files hold more than one attribute
