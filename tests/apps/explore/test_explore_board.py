@@ -181,15 +181,15 @@ def test_a_saved_board_opens_again(year, tmp_path):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("people", ["Ada"]),
-        ("people", "Ada"),
+        ("title", None),
         ("links", [[0, 99, 1]]),
         ("links", [[0, 1, -1]]),
         ("links", "x"),
-        ("attributes", {"gender": ["girl"]}),
         ("state", {}),
         ("state", None),
         ("roster", {"people": ["Ada", "Ben"], "friends": [["Ada", "Nobody"]]}),
+        ("roster", {"people": ["Ada"], "attributes": {"gender": ["girl"]}}),
+        ("roster", {"people": ["Ada", "Ada"]}),
         ("roster", 7),
     ],
 )

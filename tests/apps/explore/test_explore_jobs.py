@@ -38,13 +38,13 @@ def test_a_task_that_waits_ends_with_the_server():
     cancelled = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         payload = {"people": _Slow()}
-        waiting = pool.submit(worker.run, "first", payload, seconds=60, cancelled=cancelled, notify=_tell)
+        waiting = pool.submit(worker.run, "first", payload, cancelled=cancelled, notify=_tell)
         while not worker.is_alive():
             time.sleep(0.01)
         worker.close()
         assert isinstance(waiting.exception(60), Cancelled)
     with pytest.raises(Cancelled):
-        worker.run("first", {}, seconds=60, cancelled=cancelled, notify=_tell)
+        worker.run("first", {}, cancelled=cancelled, notify=_tell)
     assert not worker.is_alive()
 
 

@@ -49,14 +49,14 @@ def serve(
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
-    from equigraph.apps.explore.app import Explorer, Guard, make_app
+    from equigraph.apps.explore.app import Explorer, guarded, make_app
 
     token, prefix = secrets.token_urlsafe(32), "equigraph-explore-"
     with _listen(host, port) as listener, private_folder(Path(tempfile.gettempdir()), prefix) as folder:
         port = listener.getsockname()[1]
         names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
         explorer = Explorer(opened, folder, token, port, worker)
-        app = Guard(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
+        app = guarded(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
         config = {"log_level": "critical", "lifespan": "off", "server_header": False}
         server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
 
@@ -67,7 +67,7 @@ def serve(
         link = f"http://{shown_host(host)}:{port}/enter?token={token}"
 
         async def begin_and_serve() -> None:
-            explorer.begin()
+            explorer.renew()
             ready(Running(link, token, port, stop))
             if browser:
                 webbrowser.open(link)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,8 +39,8 @@ class Session:
         self._found: dict[str, tuple[tuple[Any, ...], Any]] = {}
         self.changes: list[dict[str, Any]] = []  # side effects of the last step
         self.stored = True
+        self._stored_people: BoardPeople | None = None
         self._lock = threading.RLock()
-        self._store(persistence.store_people, step.people)
 
     @property
     def step(self) -> Step:
@@ -87,8 +87,6 @@ class Session:
 
     def _add(self, step: Step, changes: Iterable[dict[str, Any]] = ()) -> None:
         """Add a step after the current one, dropping undone steps and a start without labels."""
-        if step.people is not self.people:
-            self._store(persistence.store_people, step.people)
         self.at += self.step.has_labels
         self.history[self.at :] = [step]
         if len(self.history) > _MOST_STEPS:
@@ -98,14 +96,11 @@ class Session:
 
     def _changed(self, changes: Iterable[dict[str, Any]] = ()) -> None:
         self.revision, self.changes = next(_REVISIONS), list(changes)
-        self._store(persistence.store_step, self.step)
-
-    def _store(self, write: Callable[[Any], None], content: Any) -> None:
         if not self.keep:
             return
         try:
-            write(content)
-            self.stored = True
+            persistence.store(self.step, self.people is not self._stored_people)
+            self._stored_people, self.stored = self.people, True
         except (OSError, OutputError):
             self.stored = False  # shown on the page; a full disk does not end the work
 
