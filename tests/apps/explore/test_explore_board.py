@@ -270,12 +270,12 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year):
     labels = np.arange(year.n_people) % 3
     step = replace(first_step(year, 3), labels=labels, locked=frozenset({0, 2}))
     step = act(step, {"do": "add-rule", "rule": {"sizes": [20, 40]}})
-    two, changes = with_number(step, 2)
+    two = with_number(step, 2)
     assert two.locked == {0}
-    assert changes == [("unlocked", year.names[2])]
+    assert two.changes == ({"kind": "unlocked", "name": year.names[2]},)
     assert [rule for rule in two.rules if rule.keyword == "sizes"] == [Sizes(((20, 40),))]
-    four, changes = with_number(step, 4)
-    assert changes == [("sizes", None)]
+    four = with_number(step, 4)
+    assert [change["kind"] for change in four.changes] == ["sizes"]
     assert four.locked == {0, 2}
     assert [rule for rule in four.rules if rule.keyword == "sizes"] == [Sizes(((19, 20),))]
 
@@ -283,10 +283,10 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year):
 def test_points_for_another_number_of_clusters_are_not_offered(room, labelled):
     session = Session(labelled, keep=False)
     session.take("curve", labelled, labelled, [{"labels": labelled.labels, "even": 1.0, "kept": 1}])
-    four, changes = session.number(4, "de")
+    four = with_number(labelled, 4, "de")
     assert four.clusters[3] == "Group 4"  # as those that are there go on
     found = {"labels": np.arange(30) % 4, "rules": four.rules, "given_up": ()}
-    session.take("first", labelled, four, found, changes)
+    session.take("first", labelled, four, found)
     assert session.state()["curve"]["points"] == []
     with pytest.raises(InputError):
         session.act({"do": "point", "number": 0})

@@ -179,6 +179,7 @@ def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page, server):
     page.locator("[data-job=alternatives] button").click()
     page.wait_for_selector("[data-job=alternatives]", state="detached")
     assert _state(server)["alternatives"] == []
+    assert page.locator(".notice").count() == 0
     page.click("[data-do=alternatives]")
     page.wait_for_selector("dialog .alternative >> nth=1")
     state = _state(server)

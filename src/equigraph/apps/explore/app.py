@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from equigraph.apps.explore.files import WRITERS, static_text
 from equigraph.apps.explore.jobs import Job, Jobs, Worker
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import Step, first_step
+from equigraph.apps.explore.steps import Step, first_step, with_number
 from equigraph.apps.explore.uploads import OfferedSheet, Upload, Uploads
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
@@ -145,20 +144,14 @@ class Explorer:
             if session.requested.get(kind) != session.step.search_key:
                 self._start(session, kind)
 
-    def _start(
-        self,
-        session: Session,
-        kind: str,
-        step: Step | None = None,
-        changes: Iterable[dict[str, Any]] = (),
-    ) -> Job:
+    def _start(self, session: Session, kind: str, step: Step | None = None) -> Job:
         """Start a job about a step, by default the current one; the board of the request takes its result."""
         basis = session.step
         step = step or basis
         session.requested[kind] = step.search_key
 
         async def done(found: Any) -> None:
-            await run_in_threadpool(session.take, kind, basis, step, found, changes)
+            await run_in_threadpool(session.take, kind, basis, step, found)
             self._publish(session)
             if kind == "first":
                 self.renew(session)
@@ -173,8 +166,8 @@ class Explorer:
     async def number(self, request: Request) -> Response:
         """Start a search with another number of clusters."""
         payload, session = await _payload(request), self.session
-        step, changes = await run_in_threadpool(session.number, payload.get("number"), _language(request))
-        self._start(session, "first", step, changes)
+        step = with_number(session.labelled(), payload.get("number"), _language(request))
+        self._start(session, "first", step)
         return JSONResponse(await run_in_threadpool(session.state))
 
     # Jobs

@@ -227,6 +227,8 @@ class Worker:
                 kind, content = pipe.recv()
                 if kind == "done":
                     return content
+                if kind == "cancelled":
+                    raise Cancelled
                 if kind == "failed":
                     raise content
                 if kind == "progress":
@@ -269,7 +271,7 @@ def _serve(pipe: Connection, stopping: Any) -> None:
             try:
                 answer = ("done", tasks.run(task, payload, notify))
             except _TaskStopped:
-                answer = ("failed", Cancelled())
+                answer = ("cancelled", None)
             except BaseException as error:
                 answer = ("failed", refusal(error))
             pipe.send(answer)

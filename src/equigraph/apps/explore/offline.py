@@ -99,12 +99,10 @@ def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
 
 
 def _people(found: finding.Findings) -> BoardPeople:
-    subject, graph, n = found.subject, found.graph, found.labels.size
-    if graph is None:
-        graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
-    bare = Graph(graph.adjacency, graph.node_names)
-    columns = {name or "group": column for name, column in subject.features.items()}
-    return BoardPeople.of_graph(bare, wording.headline(found), columns)
+    subject, n = found.subject, found.labels.size
+    links = sparse.csr_array((n, n)) if found.graph is None else found.graph.adjacency
+    graph = Graph(links, subject.node_names, subject.features or None, missing="ignore")
+    return BoardPeople.of_graph(graph, wording.headline(found))
 
 
 def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.apps.explore.people import BoardPeople
-from equigraph.apps.explore.steps import Step
+from equigraph.apps.explore.steps import Step, rule_facts
 from equigraph.graph.groups import contingency_table
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.quality import _modularity
-from equigraph.rules import Rule, Violation, Words, violations
+from equigraph.rules import Rule, Violation, violations
 
 
 def scores(step: Step) -> dict[str, Any]:
@@ -64,18 +64,6 @@ def rule_states(step: Step) -> list[dict[str, Any]]:
         }
         for rule in step.rules
     ]
-
-
-def group_words(step: Step) -> Words:
-    """Return the words of a board: people and groups."""
-    return Words("person", "people", "group", "groups", step.clusters)
-
-
-def rule_facts(step: Step, rule: Rule) -> dict[str, Any]:
-    """Return a rule as numbers and names, for a page that describes it in its own language."""
-    nodes = [step.people.facts.node(name) for name in rule.named_nodes]
-    says = rule.sentence(group_words(step))
-    return {"kind": rule.keyword, "people": nodes, "says": says, **rule.fields()}
 
 
 def reasons(step: Step, who: int) -> dict[str, Any]:

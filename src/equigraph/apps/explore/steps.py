@@ -20,7 +20,7 @@ from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.graph import Graph
-from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
+from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, Words, compile_rules
 
 # Default names of clusters, followed by a number.
 GROUPS = {"en": "Group", "de": "Gruppe"}
@@ -40,6 +40,7 @@ class Step:
     locked: frozenset[int] = frozenset()  # people who keep their cluster
     attributes: tuple[str, ...] = ()  # attributes to spread evenly
     what: str = "start"  # the last action
+    changes: tuple[dict[str, Any], ...] = ()  # its side effects
 
     @property
     def n_clusters(self) -> int:
@@ -204,8 +205,16 @@ def _with_roster(step: Step, roster: Roster, division: Division, what: str) -> S
         for rule in newer.rules.items
         if not isinstance(rule, Fixed) or str(rule.node) in fixed or str(rule.node) not in locks
     )
-    attributes = tuple(name for name in step.attributes if name in people.attributes)
-    return replace(step, people=people, labels=newer.labels, rules=rules, attributes=attributes, what=what)
+    ended = [rule for rule in step.rules if rule not in rules and not isinstance(rule, (Sizes, Friends))]
+    return replace(
+        step,
+        people=people,
+        labels=newer.labels,
+        rules=rules,
+        attributes=tuple(name for name in step.attributes if name in people.attributes),
+        what=what,
+        changes=tuple(change(step, "rule", rule) for rule in ended),
+    )
 
 
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
@@ -376,40 +385,37 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
     return replace(step, labels=labels, what=what)
 
 
-def with_number(
-    step: Step, n_clusters: int, language: str = "en"
-) -> tuple[Step, list[tuple[str, Rule | str | None]]]:
-    """Return a step with another number of clusters, without labels yet, and the changes that this requires.
+def with_number(step: Step, n_clusters: Any, language: str = "en") -> Step:
+    """Return a step with another number of clusters, whose labels are still to be found.
 
-    A change is ("sizes", None) or ("rule", the rule) for one that ends, or ("unlocked", a name).
+    Its changes are those of the sizes, rules that end, and people who are unlocked.
     """
     people = step.people
     check_number(people, n_clusters)
-    changes: list[tuple[str, Rule | str | None]] = []
-    rules: list[Rule] = []
+    changes, rules = [], []
     for rule in step.rules:
         if isinstance(rule, Sizes):
             if rule == even_sizes(people, step.n_clusters):
                 rule = even_sizes(people, n_clusters)
             elif not _sizes_fit(rule, people.n_people, n_clusters):
-                changes.append(("sizes", None))
+                changes.append(change(step, "sizes"))
                 rule = even_sizes(people, n_clusters)
         elif any(cluster >= n_clusters for cluster in rule.named_clusters):
-            changes.append(("rule", rule))
+            changes.append(change(step, "rule", rule))
             continue
         elif isinstance(rule, Friends) and rule.of is not None:
             rule = Friends(rule.least, of=rule.of)  # exceptions depend on the number of clusters
         rules.append(rule)
     lost = sorted(who for who in step.locked if step.labels[who] >= n_clusters)
-    changes += [("unlocked", people.names[who]) for who in lost]
-    found = replace(
+    changes += [change(step, "unlocked", people.names[who]) for who in lost]
+    return replace(
         step,
         clusters=names_for(step.clusters, n_clusters, language),
         rules=tuple(rules),
         locked=step.locked - set(lost),
         what="number",
+        changes=tuple(changes),
     )
-    return found, changes
 
 
 def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:
@@ -417,3 +423,23 @@ def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:
         return False
     ((least, most),) = rule.bounds
     return n_clusters * (least or 0) <= n_people and (most is None or n_people <= n_clusters * most)
+
+
+def group_words(step: Step) -> Words:
+    """Return the words of a board: people and groups."""
+    return Words("person", "people", "group", "groups", step.clusters)
+
+
+def rule_facts(step: Step, rule: Rule) -> dict[str, Any]:
+    """Return a rule as numbers and names, for a page that describes it in its own language."""
+    nodes = [step.people.facts.node(name) for name in rule.named_nodes]
+    says = rule.sentence(group_words(step))
+    return {"kind": rule.keyword, "people": nodes, "says": says, **rule.fields()}
+
+
+def change(step: Step, kind: str, what: Rule | str | None = None) -> dict[str, Any]:
+    """Return a side effect of a step; people by name, because they may have left."""
+    if not isinstance(what, Rule):
+        return {"kind": kind, "name": what}
+    facts = rule_facts(step, what)
+    return {"kind": kind, "rule": {**facts, "names": [step.people.names[who] for who in facts["people"]]}}

@@ -19,8 +19,8 @@ from equigraph.apps.classes.division import friends_as_kept
 from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.scoring import group_words, rule_facts, scores
-from equigraph.apps.explore.steps import Step, in_language
+from equigraph.apps.explore.scoring import scores
+from equigraph.apps.explore.steps import Step, group_words, in_language, rule_facts
 from equigraph.exceptions import ConflictError
 from equigraph.graph import Graph
 from equigraph.graph.groups import contingency_table
