@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import secrets
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
 from equigraph.apps.explore.errors import BoardError, Cancelled, refusal_facts
 from equigraph.apps.explore.files import WRITERS, static_text
-from equigraph.apps.explore.jobs import Job, Jobs, Worker
+from equigraph.apps.explore.jobs import Job, Jobs
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import Step, first_step, with_number
@@ -28,19 +29,9 @@ from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
 _MOST_JSON = 1 << 20
 _STATIC = ("explore.js", "explore.css", "icon.svg")
-_KINDS = {
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "zip": "application/zip",
-    "csv": "text/csv; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "png": "image/png",
-    "svg": "image/svg+xml",
-    "json": "application/json",
-    "py": "text/x-python; charset=utf-8",
-    "sh": "text/x-shellscript; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-}
+# Without those of the system, which may be wrong.
+_TYPES = mimetypes.MimeTypes()
+_TYPES.add_type("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx")
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -61,19 +52,15 @@ _REFUSALS = {
 _EAGER = 400
 
 
+Opened = Session | OfferedSheet
+
+
 class Explorer:
     """State of a server: the open board, its jobs and its uploads."""
 
-    def __init__(
-        self,
-        opened: Session | OfferedSheet,
-        folder: Path,
-        token: str,
-        port: int,
-        worker: Worker | None = None,
-    ) -> None:
-        self.token, self.port = token, port
-        self.jobs, self.uploads = Jobs(worker), Uploads(folder)
+    def __init__(self, opened: Opened, folder: Path, token: str, port: int, jobs: Jobs) -> None:
+        self.token, self.port, self.jobs = token, port, jobs
+        self.uploads = Uploads(folder)
         self._session = opened if isinstance(opened, Session) else None
         # The sheet given to the command, until the page has confirmed how it was read.
         self._offered: dict[str, Any] | None = None
@@ -103,7 +90,7 @@ class Explorer:
         name = request.path_params.get("name", "index.html")
         if name not in (*_STATIC, "index.html"):
             return PlainTextResponse("There is no such file.", 404)
-        return Response(static_text(name), media_type=_KINDS[name.rpartition(".")[2]])
+        return Response(static_text(name), media_type=_TYPES.guess_type(name)[0])
 
     # The board
 
@@ -215,7 +202,7 @@ class Explorer:
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
         if request.query_params.get("show") == "1" and kind in ("graph.png", "graph.svg"):
             headers = {}
-        return Response(content, media_type=_KINDS[kind.rpartition(".")[2]], headers=headers)
+        return Response(content, media_type=_TYPES.guess_type(kind)[0], headers=headers)
 
     async def upload(self, request: Request) -> Response:
         """Receive a file, and return its first rows."""
@@ -241,17 +228,10 @@ class Explorer:
         else:
             people, step = await self.jobs.run("read", upload=self._upload(payload, request))
         attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
-        fresh = payload.get("fresh") is True
+        number, fresh = _given(payload, "number", int), payload.get("fresh") is True
+        asked = (people, None if fresh else step, number, attribute, fresh, _language(request))
         self.jobs.cancel(self.jobs.running())
-        self._session = session = await run_in_threadpool(
-            open_session,
-            people,
-            None if fresh else step,
-            _given(payload, "number", int),
-            attribute,
-            fresh=fresh,
-            language=_language(request),
-        )
+        self._session = session = await run_in_threadpool(open_session, *asked)
         self.uploads.clear()
         self.renew(session)
         self.jobs.publish("board", {})
@@ -325,18 +305,16 @@ def open_session(
     step: Step | None = None,
     number: int | None = None,
     attribute: str | None = None,
-    *,
     fresh: bool = False,
     language: str = "en",
 ) -> Session:
     """Return a session with the given state, else the stored one, else a new one."""
     if step is not None:
         return Session(step)
-    asked_anew = fresh or number is not None or attribute is not None
-    found = None if asked_anew else persistence.stored_step(people)
-    if found is not None:
-        return Session(found, restored=True)
-    return Session(first_step(people, number, attribute, language))
+    if not fresh and number is None and attribute is None:
+        step = persistence.stored_step(people)
+    restored = step is not None
+    return Session(step or first_step(people, number, attribute, language), restored=restored)
 
 
 def make_app(explorer: Explorer) -> Starlette:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equigraph._utils.files import private_folder
+from equigraph.apps.explore.jobs import Jobs, Worker
 from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
-    from equigraph.apps.explore.jobs import Worker
     from equigraph.apps.explore.session import Session
     from equigraph.apps.explore.uploads import OfferedSheet
 
@@ -55,7 +55,7 @@ def serve(
     with _listen(host, port) as listener, private_folder(Path(tempfile.gettempdir()), prefix) as folder:
         port = listener.getsockname()[1]
         names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
-        explorer = Explorer(opened, folder, token, port, worker)
+        explorer = Explorer(opened, folder, token, port, Jobs(worker))
         app = guarded(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
         config = {"log_level": "critical", "lifespan": "off", "server_header": False}
         server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
