@@ -17,7 +17,7 @@ from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import rule_states
-from equigraph.apps.explore.steps import MAX_RULES, Step, check_number, names_for
+from equigraph.apps.explore.steps import Step, check_number, names_for
 from equigraph.exceptions import InputError, require
 from equigraph.results.persistence import read_record, record, refusing_damage, write_record
 from equigraph.rules import Rules
@@ -103,8 +103,6 @@ def _step(entries: StateEntries, people: BoardPeople) -> Step:
     """Return a state, validated against the people."""
     labels, clusters = entries["labels"], entries["clusters"]
     check_number(people, len(clusters))
-    if len(entries["rules"]) > MAX_RULES:
-        raise InputError(f"it has {len(entries['rules'])} rules: expected at most {MAX_RULES}")
     if labels.size and (
         labels.shape != (people.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
     ):

@@ -169,15 +169,15 @@ def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
         attributes={key: (*column, texts.get(key) or None) for key, column in roster.attributes.items()},
         friends=(*roster.friends, *((name, other) for other in wanted)),
     )
-    return _with_roster(step, newer, step.division, "arrival")
+    return _with_roster(step, newer, "arrival")
 
 
 def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
     """Remove a person, with all rules about them; all others stay."""
-    who, division = _person(step, payload.get("who")), step.division
+    who, roster = _person(step, payload.get("who")), step.division.roster
     if step.people.n_people <= max(2, step.n_clusters):
         raise BoardError("too-few")
-    gone, roster = step.people.names[who], division.roster
+    gone = step.people.names[who]
     shorter = replace(
         roster,
         people=tuple(name for name in roster.people if name != gone),
@@ -187,24 +187,20 @@ def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
         apart=tuple(pair for pair in roster.apart if gone not in pair),
         together=tuple(pair for pair in roster.together if gone not in pair),
     )
-    rules = Rules.of(
-        rule for rule in division.rules.items if isinstance(rule, Friends) or gone not in rule.named_nodes
-    )
     locked = frozenset(one - (one > who) for one in step.locked if one != who)
-    return _with_roster(replace(step, locked=locked), shorter, replace(division, rules=rules), "leaver")
+    return replace(_with_roster(step, shorter, "leaver"), locked=locked)
 
 
-def _with_roster(step: Step, roster: Roster, division: Division, what: str) -> Step:
-    """Return a board for a changed roster: people who stay keep their clusters, a newcomer gets the best one."""
-    people = step.people.with_roster(roster)
-    newer = with_people(division, people.roster)
-    locks = {people.names[who] for who in step.locked}
-    fixed = {str(rule.node) for rule in step.rules if isinstance(rule, Fixed)}
-    rules = tuple(
-        rule
-        for rule in newer.rules.items
-        if not isinstance(rule, Fixed) or str(rule.node) in fixed or str(rule.node) not in locks
-    )
+def _with_roster(step: Step, roster: Roster, what: str) -> Step:
+    """Return a board for a changed roster: people who stay keep their clusters, a newcomer gets the best one.
+
+    Rules about people who leave end.
+    """
+    people, here = step.people.with_roster(roster), set(roster.people)
+    named = {rule: set(map(str, rule.named_nodes)) for rule in step.rules}
+    kept = Rules.of(rule for rule in step.rules if isinstance(rule, Friends) or named[rule] <= here)
+    newer = with_people(replace(step.division, rules=kept), people.roster)
+    rules = newer.rules.items
     ended = [rule for rule in step.rules if rule not in rules and not isinstance(rule, (Sizes, Friends))]
     return replace(
         step,
@@ -275,10 +271,7 @@ def _lock(step: Step, payload: Mapping[str, Any]) -> Step:
 
 def _add_pair(step: Step, payload: Mapping[str, Any]) -> Step:
     """Add the rule of the action: two people together, or apart."""
-    pair = [_person(step, one) for one in (payload.get("who"), payload.get("other"))]
-    if pair[0] == pair[1]:
-        raise ParameterError("A rule about two people needs two different people.")
-    names = [step.people.names[one] for one in pair]
+    names = [step.people.names[_person(step, payload.get(key))] for key in ("who", "other")]
     return _add_rule(step, {"rule": {str(payload["do"]): [names]}})
 
 
