@@ -126,14 +126,8 @@ def make_page(content: dict[str, Any], title: str) -> str:
     assert "</script" not in script.lower()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return render(
-        "equigraph.apps.explore",
-        title=title,
-        style=Markup(style),
-        digest=digest,
-        data=Markup(data),
-        script=Markup(script),
-    )
+    trusted = {name: Markup(text) for name, text in (("style", style), ("data", data), ("script", script))}
+    return render("equigraph.apps.explore", title=title, digest=digest, **trusted)
 
 
 def make_widget(subject: Any, graph: Any = None) -> Any:

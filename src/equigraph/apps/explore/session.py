@@ -127,9 +127,7 @@ class Session:
             "mark": people.mark,
             "people": list(people.names),
             "attributes": {name: list(column) for name, column in people.attributes.items()},
-            "columns": {
-                name: sorted(set(column) - {None}) for name, column in people.sheet.attributes.items()
-            },
+            "columns": {key: sorted(set(column) - {None}) for key, column in people.sheet.attributes.items()},
             "wishes": [friends.tolist() for friends in np.split(wishes.indices, wishes.indptr[1:-1])],
             "directed": people.directed,
             "notes": [note.texts() for note in people.sheet.notes],

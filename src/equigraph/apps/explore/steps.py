@@ -298,9 +298,8 @@ def _add_rule(step: Step, payload: Mapping[str, Any]) -> Step:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
     try:
         rules = Rules.from_dict(given).items
-        compile_rules(
-            rules, step.people.facts, None, step.n_clusters
-        )  # raises if it names an unknown person or value
+        # Raises if it names an unknown person or value.
+        compile_rules(rules, step.people.facts, None, step.n_clusters)
     except EquigraphError as error:
         raise BoardError("bad-rule", reason=one_line(error)) from error
     for rule in rules:
@@ -358,15 +357,13 @@ def act(step: Step, payload: Mapping[str, Any]) -> Step:
 
     The payload has the action under ``do``, with its arguments.
     """
-    action = ACTIONS.get(str(payload.get("do")))
-    if action is None:
-        raise ParameterError(
-            f"There is no action {str(payload.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
-        )
+    name = str(payload.get("do"))[:40]
+    if name not in ACTIONS:
+        raise ParameterError(f"There is no action {name!r}: expected {', '.join(ACTIONS)}.")
     try:
-        return action(step, payload)
+        return ACTIONS[name](step, payload)
     except (TypeError, OverflowError) as error:
-        raise InputError(f"The action {payload.get('do')!r} has a part that cannot be: {error}.") from error
+        raise InputError(f"The action {name!r} has a part that cannot be: {error}.") from error
 
 
 def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
