@@ -53,9 +53,11 @@ def write_content(path: Path, content: Any, raw: bool) -> dict[str, ColumnEntry]
     elif path.suffix == ".parquet":
         write_parquet(path, content)
     elif path.suffix == ".csv" and not isinstance(content, np.ndarray):
-        columns = dict(content) if isinstance(content, Mapping) else _entries_of(content)
-        write_csv(path, columns, raw=raw)
-        return _column_entries(columns)
+        if sparse.issparse(content):
+            found = sparse.coo_array(content)  # of clusters
+            content = {"cluster": found.row, "other": found.col, "interaction": found.data}
+        write_csv(path, dict(content), raw=raw)
+        return _column_entries(content)
     else:
         with atomic_path(path) as partial:
             if path.suffix == ".csv":
@@ -65,13 +67,6 @@ def write_content(path: Path, content: Any, raw: bool) -> dict[str, ColumnEntry]
             else:
                 np.savez_compressed(partial, **{path.stem: content})
     return {}
-
-
-def _entries_of(matrix: Any) -> dict[str, NDArray]:
-    """Return the entries of a sparse matrix between clusters as columns."""
-    found = sparse.coo_array(matrix)
-    places = dict(zip(("cluster", "other"), found.coords, strict=True))
-    return {**places, "interaction": found.data}
 
 
 @dataclass(frozen=True)
@@ -131,10 +126,9 @@ class Stored:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{path} cannot be read ({reason(error)}): {_EXPECTED}.") from None
+        what = f"{found.shape} of {found.dtype}"
         if found.shape != shape or found.dtype.kind not in "fiu":
-            raise InputError(
-                f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
-            )
+            raise InputError(f"{path} holds {what}: expected a matrix of {shape} numbers.")
         if not np.isfinite(found.data if sparse.issparse(found) else found).all():
             raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
         return found
@@ -174,11 +168,9 @@ def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
     if not entry["n_missing"]:
         return _typed(cells, entry["type"], path)
     missing = np.array([cell == "" for cell in cells])
-    if np.count_nonzero(missing) != entry["n_missing"]:
-        raise InputError(
-            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: "
-            f"{_EXPECTED}."
-        )
+    found, expected = int(missing.sum()), entry["n_missing"]
+    if found != expected:
+        raise InputError(f"{path} has {found:,} empty cells in a column with {expected:,}: {_EXPECTED}.")
     return with_gaps(_typed([cell for cell in cells if cell], entry["type"], path), missing)
 
 
@@ -308,10 +300,8 @@ def _decode_array(value: Any, dtype: type, path: Path, name: str) -> NDArray:
         raise _wrong(value, path, name) from None
     if found.size == 0 and isinstance(value, list):
         return found.astype(dtype)
-    if (
-        found.dtype.kind not in ("i" if issubclass(dtype, np.integer) else "if")
-        or not np.isfinite(found).all()
-    ):
+    kinds = "i" if issubclass(dtype, np.integer) else "if"
+    if found.dtype.kind not in kinds or not np.isfinite(found).all():
         raise _wrong(value, path, name)
     return found.astype(dtype)
 

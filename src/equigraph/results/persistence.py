@@ -41,6 +41,8 @@ FORMAT, VERSION = "equigraph", 2
 _NEW, _LOCK = ".equigraph-new", ".equigraph-lock"
 _PATIENCE = 5.0  # seconds to wait for another writer, which takes milliseconds
 _EXPECTED = "expected a folder that `save` or a command such as `equigraph cluster` wrote"
+# Errors of building an object from unsound entries.
+_DAMAGE = (EquigraphError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 # By the name of the file: an object of JSON, the columns of a table, a matrix, or arrays by name.
 Contents = Mapping[str, Any]
 
@@ -146,9 +148,7 @@ class OutputFolder:
         writes other files, such as pictures, into the folder that it is given. Returns the names of the files.
         """
         with naming_the_path(self.path), private_folder(self.path) as partial:
-            columns = {
-                name: write_content(partial / name, content, raw) for name, content in contents.items()
-            }
+            columns = {name: write_content(partial / name, one, raw) for name, one in contents.items()}
             if further is not None:
                 further(partial)
             names = sorted(os.listdir(partial))
@@ -157,8 +157,9 @@ class OutputFolder:
                 "files": {name: _file_entry(partial / name) for name in names},
                 "columns": {name: entries for name, entries in columns.items() if entries},
                 "raw": raw,
-                **({} if run is None else {"run": dict(run)}),
             }
+            if run is not None:
+                entries["run"] = dict(run)
             write_record(partial / MANIFEST, kind, entries)
             partial.chmod(0o777 & ~umask())
             os.replace(partial, self.path / _NEW)
@@ -266,15 +267,7 @@ def refusing_damage(path: Path) -> Iterator[None]:
     """Convert errors of building an object from a file to an InputError with the path."""
     try:
         yield
-    except (
-        EquigraphError,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        IndexError,
-        OverflowError,
-    ) as error:
+    except _DAMAGE as error:
         if isinstance(error, InputError) and str(path) in str(error):
             raise
         text = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {reason(error)}"
@@ -325,12 +318,10 @@ def _checked(folder: Path, name: str, entry: FileEntry) -> bytes:
 
 def _is_ours(path: Path, manifest: Mapping[str, Any] | None) -> bool:
     """Return whether a file is as a manifest says."""
-    if manifest is None:
-        return False
-    if path.name == MANIFEST:
-        return True
+    if manifest is None or path.name == MANIFEST:
+        return manifest is not None
     try:
-        return path.name in manifest["files"] and manifest["files"][path.name] == _file_entry(path)
+        return manifest["files"].get(path.name) == _file_entry(path)
     except OSError:
         return False
 
