@@ -6,7 +6,7 @@ import csv
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -51,19 +51,9 @@ class BoardPeople:
             cells = np.array(texts(column), dtype=object)
             cells[is_missing(column)] = None
             attributes[name] = tuple(cells)
-        return cls.of_links(tuple(texts(graph.node_names)), attributes, graph.adjacency, title)
-
-    @classmethod
-    def of_links(
-        cls,
-        names: tuple[str, ...],
-        attributes: Mapping[str, tuple[str | None, ...]],
-        adjacency: sparse.csr_array,
-        title: str,
-    ) -> BoardPeople:
-        """Return people by their names, attributes and links."""
+        names = tuple(texts(graph.node_names))
         sheet = Roster(names, attributes, bins=dict.fromkeys(attributes, 0), source=title)
-        return cls(title, sheet, adjacency, False)
+        return cls(title, sheet, graph.adjacency, False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,7 +109,7 @@ class BoardPeople:
         links, wishes = self.adjacency[stay][:, stay], roster.wish_matrix()
         links.resize(wishes.shape)  # newcomers come last
         links = sparse.csr_array(links + wishes.maximum(wishes.T) - links.sign())
-        return BoardPeople.of_links(roster.people, roster.attributes, links, self.title)
+        return BoardPeople(self.title, replace(roster, friends=()), links, False)
 
     @property
     def n_people(self) -> int:
