@@ -7,7 +7,7 @@ import pytest
 
 from equigraph.apps.explore.app import Explorer
 from equigraph.apps.explore.files import WRITERS, drawn_graph
-from equigraph.apps.explore.jobs import Job, Jobs
+from equigraph.apps.explore.jobs import Job
 from equigraph.apps.explore.people import EXAMPLES
 from equigraph.apps.explore.scoring import reasons, rule_states
 from equigraph.apps.explore.session import Session
@@ -40,7 +40,7 @@ def named(heading):
 
 
 def test_every_request_is_listed(room, labelled, tmp_path):
-    routes = Explorer(Session(labelled, keep=False), tmp_path, "token", 1, Jobs()).routes()
+    routes = Explorer(Session(labelled, keep=False), tmp_path, "token", 1).routes()
     served = [
         f"{method} {re.sub(r':int', '', route.path)}"
         for route in routes

@@ -52,15 +52,12 @@ _REFUSALS = {
 _EAGER = 400
 
 
-Opened = Session | OfferedSheet
-
-
 class Explorer:
     """State of a server: the open board, its jobs and its uploads."""
 
-    def __init__(self, opened: Opened, folder: Path, token: str, port: int, jobs: Jobs) -> None:
-        self.token, self.port, self.jobs = token, port, jobs
-        self.uploads = Uploads(folder)
+    def __init__(self, opened: Session | OfferedSheet, folder: Path, token: str, port: int) -> None:
+        self.token, self.port = token, port
+        self.jobs, self.uploads = Jobs(), Uploads(folder)
         self._session = opened if isinstance(opened, Session) else None
         # The sheet given to the command, until the page has confirmed how it was read.
         self._offered: dict[str, Any] | None = None

@@ -58,10 +58,10 @@ class Job:
 class Jobs:
     """The running jobs of a server, and their followers."""
 
-    def __init__(self, worker: Worker | None = None) -> None:
+    def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._jobs: dict[int, Job] = {}
-        self._lanes: dict[str, Worker] = {HAND: worker or Worker()}
+        self._lanes: dict[str, Worker] = {}
         self._followers: set[asyncio.Queue[tuple[str, Any]]] = set()
 
     async def run(self, kind: str, /, _job: Job | None = None, **payload: Any) -> Any:
@@ -149,10 +149,7 @@ class Worker:
     """A process that runs one task at a time; started when needed, and restarted after it was ended."""
 
     def __init__(self) -> None:
-        methods = multiprocessing.get_all_start_methods()
-        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if "forkserver" in methods:
-            self._context.set_forkserver_preload(["equigraph.apps.explore.tasks"])
+        self._context = start_loading()
         self._process: Any = None
         self._pipe: Connection
         self._stopping: Any  # a number in shared memory: whether the task is to stop
@@ -242,6 +239,18 @@ class Worker:
         if cancelled.is_set():
             raise Cancelled
         raise BoardError("too-long", seconds=seconds)
+
+
+def start_loading() -> Any:
+    """Return the start method of processes: a fork server, which begins to load the modules now, if available."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    from multiprocessing.forkserver import ensure_running
+
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["equigraph.apps.explore.tasks"])
+    ensure_running()
+    return context
 
 
 class _TaskStopped(BaseException):

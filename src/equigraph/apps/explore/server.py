@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equigraph._utils.files import private_folder
-from equigraph.apps.explore.jobs import Jobs, Worker
 from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
@@ -39,13 +38,12 @@ def serve(
     host: str = LOOPBACK,
     port: int = 0,
     browser: bool = True,
-    worker: Worker | None = None,
     ready: Callable[[Running], Any] = lambda running: None,
 ) -> None:
     """Serve a board, or a sheet to confirm on the page, until the process is stopped.
 
-    Port 0 means any free one; with a host other than loopback, others on the network can connect. A worker may be given
-    that was started while the people were read. `ready` is called once the server listens.
+    Port 0 means any free one; with a host other than loopback, others on the network can connect. `ready` is called
+    once the server listens.
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
@@ -55,7 +53,7 @@ def serve(
     with _listen(host, port) as listener, private_folder(Path(tempfile.gettempdir()), prefix) as folder:
         port = listener.getsockname()[1]
         names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
-        explorer = Explorer(opened, folder, token, port, Jobs(worker))
+        explorer = Explorer(opened, folder, token, port)
         app = guarded(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
         config = {"log_level": "critical", "lifespan": "off", "server_header": False}
         server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
