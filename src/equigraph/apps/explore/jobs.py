@@ -9,6 +9,7 @@ import multiprocessing
 import signal
 import threading
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from equigraph.apps.explore.errors import BoardError, Cancelled, refusal, refusa
 Notify = Callable[[str, int, int], None]
 # Worker of each kind of job: a repair does not wait for a curve, nor a file for either.
 LANES = {"curve": "curve", "price": "curve", "inspect": "reading", "read": "reading", "preview": "reading"}
-HAND = "hand"
 # The first search on a machine compiles, which takes minutes on a slow one.
 SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0, "preview": 60.0}
 USUAL_SECONDS = 300.0
@@ -61,7 +61,7 @@ class Jobs:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._jobs: dict[int, Job] = {}
-        self._lanes: dict[str, Worker] = {}
+        self._lanes: defaultdict[str, Worker] = defaultdict(Worker)
         self._followers: set[asyncio.Queue[tuple[str, Any]]] = set()
 
     async def run(self, kind: str, /, _job: Job | None = None, **payload: Any) -> Any:
@@ -73,7 +73,7 @@ class Jobs:
             job.stage, job.step, job.total = stage, step, total
             loop.call_soon_threadsafe(self.publish, "job", job.facts())
 
-        worker = self._lanes.setdefault(LANES.get(kind, HAND), Worker())
+        worker = self._lanes[LANES.get(kind, "hand")]
         return await asyncio.to_thread(worker.run, kind, payload, cancelled=job.cancelled, notify=notify)
 
     def start(self, kind: str, done: Callable[[Any], Awaitable[None]], /, **payload: Any) -> Job:
