@@ -32,6 +32,7 @@ _STATIC = ("explore.js", "explore.css", "icon.svg")
 # Without those of the system, which may be wrong.
 _TYPES = mimetypes.MimeTypes()
 _TYPES.add_type("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx")
+_TYPES.add_type("text/javascript", ".js")
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
