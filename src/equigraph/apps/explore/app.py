@@ -256,13 +256,10 @@ class Explorer:
             here = {one[key] for one in self._offered["columns"] for key in ("header", "letter")}
             known = {name: role for name, role in known.items() if name not in here}
         options |= {"columns": {**known, **columns}, "names": {**(options.get("names") or {}), **names}}
+        people = self.uploads.get(payload["people"]) if payload.get("people") else None
+        attribute, language = _given(payload, "attribute", str), _language(request)
         return replace(
-            upload,
-            options=options,
-            kind=kind,
-            people=self.uploads.get(payload["people"]) if payload.get("people") else None,
-            attribute=_given(payload, "attribute", str),
-            language=_language(request),
+            upload, options=options, kind=kind, people=people, attribute=attribute, language=language
         )
 
     def stored(self, request: Request) -> Response:

@@ -24,10 +24,9 @@ def scores(step: Step) -> dict[str, Any]:
     """
     people, labels, k = step.people, step.labels, step.n_clusters
     sides = 1 if people.directed else 2
-    tables = {
-        name: contingency_table(labels, groups.codes, k, groups.n_groups)
-        for name, groups in people.groups.items()
-    }
+    tables = {}
+    for name, groups in people.groups.items():
+        tables[name] = contingency_table(labels, groups.codes, k, groups.n_groups)
     even = {name: NORMALIZED.value(table) for name, table in tables.items()}
     by_cluster = [NORMALIZED.cluster_scores(tables[name]) for name in step.attributes]
     return {
@@ -56,14 +55,12 @@ def rule_states(step: Step) -> list[dict[str, Any]]:
     if step.has_labels:
         for found in violations(step.rules, step.people.facts, step.labels, None, step.n_clusters):
             broken.setdefault(found.rule, []).append(found)
-    return [
-        {
-            **rule_facts(step, rule),
-            "broken": len(broken.get(rule, ())),
-            "where": sorted({int(cluster) for found in broken.get(rule, ()) for cluster in found.clusters}),
-        }
-        for rule in step.rules
-    ]
+    states = []
+    for rule in step.rules:
+        where = {int(cluster) for found in broken.get(rule, ()) for cluster in found.clusters}
+        counted = {"broken": len(broken.get(rule, ())), "where": sorted(where)}
+        states.append({**rule_facts(step, rule), **counted})
+    return states
 
 
 def reasons(step: Step, who: int) -> dict[str, Any]:

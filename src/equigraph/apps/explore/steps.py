@@ -134,15 +134,10 @@ def board_of_division(division: Division, title: str) -> Step:
         and rule not in of_sheet
         and division.labels[place[str(rule.node)]] == rule.cluster
     }
-    return Step(
-        people,
-        division.labels,
-        division.class_names,
-        tuple(rule for rule in division.rules.items if rule not in locks),
-        locked=frozenset(locks.values()),
-        attributes=tuple(name for name in division.attributes if name in people.attributes),
-        what="open",
-    )
+    rules = tuple(rule for rule in division.rules.items if rule not in locks)
+    attributes = tuple(name for name in division.attributes if name in people.attributes)
+    locked = frozenset(locks.values())
+    return Step(people, division.labels, division.class_names, rules, locked, attributes, what="open")
 
 
 def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
@@ -202,15 +197,10 @@ def _with_roster(step: Step, roster: Roster, what: str) -> Step:
     newer = with_people(replace(step.division, rules=kept), people.roster)
     rules = newer.rules.items
     ended = [rule for rule in step.rules if rule not in rules and not isinstance(rule, (Sizes, Friends))]
-    return replace(
-        step,
-        people=people,
-        labels=newer.labels,
-        rules=rules,
-        attributes=tuple(name for name in step.attributes if name in people.attributes),
-        what=what,
-        changes=tuple(change(step, "rule", rule) for rule in ended),
-    )
+    changes = tuple(change(step, "rule", rule) for rule in ended)
+    attributes = tuple(name for name in step.attributes if name in people.attributes)
+    step = replace(step, people=people, labels=newer.labels, rules=rules, attributes=attributes)
+    return replace(step, what=what, changes=changes)
 
 
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
@@ -398,14 +388,9 @@ def with_number(step: Step, n_clusters: Any, language: str = "en") -> Step:
         rules.append(rule)
     lost = sorted(who for who in step.locked if step.labels[who] >= n_clusters)
     changes += [change(step, "unlocked", people.names[who]) for who in lost]
-    return replace(
-        step,
-        clusters=names_for(step.clusters, n_clusters, language),
-        rules=tuple(rules),
-        locked=step.locked - set(lost),
-        what="number",
-        changes=tuple(changes),
-    )
+    names, locked = names_for(step.clusters, n_clusters, language), step.locked - set(lost)
+    step = replace(step, clusters=names, rules=tuple(rules), locked=locked)
+    return replace(step, what="number", changes=tuple(changes))
 
 
 def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:

@@ -169,10 +169,8 @@ def price(step: Step, notify: Notify) -> dict[str, Any]:
         for cost in costs
         if cost.rules and set(cost.rules) <= set(step.rules)
     ]
-    return {
-        "rules": rules,
-        "attributes": {cost.what: cost.wishes // sides for cost in costs if cost.attribute},
-    }
+    attributes = {cost.what: cost.wishes // sides for cost in costs if cost.attribute}
+    return {"rules": rules, "attributes": attributes}
 
 
 def download(step: Step, kind: str, notify: Notify, language: str = "en") -> bytes:
