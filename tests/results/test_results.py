@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph import Graph, read_graph
 from equigraph.results.result import ClusteringResult
 from tests.optional import optional
@@ -21,6 +21,7 @@ nx = optional("networkx")
 pd = optional("pandas")
 pa = optional("pyarrow")
 parquet = optional("pyarrow.parquet")
+igraph, networkit = optional("igraph"), optional("networkit")
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +162,62 @@ def test_labels_do_not_depend_on_the_hash_seed(capsys):
     assert done.returncode == 0, done.stderr
     assert here.count("\n") == 3
     assert here == done.stdout
+
+
+@pytest.fixture(scope="module")
+def club():
+    return nx.relabel_nodes(nx.karate_club_graph(), str)
+
+
+@pytest.fixture(scope="module")
+def clustered(club):
+    return eg.cluster(club, sensitive_features="club", n_clusters=3, random_state=0)
+
+
+def test_communities_are_the_nodes_of_the_graph(club, clustered):
+    parts = clustered.communities
+    assert nx.community.is_partition(club, parts)
+    assert [len(part) for part in parts] == sorted(clustered.sizes.tolist(), reverse=True)
+    found = eg.fair_communities(club, "club", 3, attribute="part", random_state=0)
+    assert found == parts
+    assert all(node in parts[number] for node, number in club.nodes(data="part"))
+
+
+def test_to_igraph(club, clustered):
+    pytest.importorskip("igraph")
+    own = igraph.Graph.from_networkx(club)
+    own.vs["name"] = own.vs["_nx_name"]
+    for clustering in (clustered.to_igraph(), clustered.to_igraph(own)):
+        assert isinstance(clustering, igraph.VertexClustering)
+        names = clustering.graph.vs["name"]
+        found = {frozenset(names[i] for i in part) for part in clustering}
+        assert found == set(map(frozenset, clustered.communities))
+    parts = eg.fair_communities(own, "club", 3, attribute="part", random_state=0)
+    assert all(vertex["name"] in parts[vertex["part"]] for vertex in own.vs)
+
+
+def test_communities_of_networkit_graphs_are_integers():
+    pytest.importorskip("networkit")
+    graph = networkit.nxadapter.nx2nk(nx.karate_club_graph())
+    parts = eg.fair_communities(graph, np.arange(34) % 2, 2, random_state=0)
+    assert set().union(*parts) == set(range(34))
+    with pytest.raises(ParameterError, match="networkx and igraph"):
+        eg.fair_communities(graph, np.arange(34) % 2, 2, attribute="part")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_to_cdlib(club, clustered):
+    cdlib = pytest.importorskip("cdlib")
+    clustering = clustered.to_cdlib(club)
+    assert isinstance(clustering, cdlib.NodeClustering)
+    assert clustering.graph is club
+    assert set(map(frozenset, clustering.communities)) == set(map(frozenset, clustered.communities))
+    assert clustering.newman_girvan_modularity().score == pytest.approx(
+        eg.metrics.modularity_score(club, clustered.communities)
+    )
+
+
+def test_another_graph_is_refused(clustered):
+    for export in (clustered.to_networkx, clustered.to_cdlib):
+        with pytest.raises(GraphError, match="other nodes"):
+            export(nx.path_graph(35))
