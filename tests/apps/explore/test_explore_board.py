@@ -52,10 +52,8 @@ def test_scores_are_those_of_the_metrics(year):
         two = [found["even_by_attribute"][name] for name in ("Gender", "Special needs")]
         assert found["even"] == pytest.approx(sum(two) / 2)
         # Counted one by one.
-        rows, columns = year.wishes.nonzero()
-        same = [
-            (i, j) for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if labels[i] == labels[j]
-        ]
+        pairs = np.column_stack(year.wishes.nonzero()).tolist()
+        same = [(i, j) for i, j in pairs if labels[i] == labels[j]]
         assert found["kept"] == len(same)
         assert kept(year, labels).tolist() == [sum(i == who for i, _ in same) for who in range(year.n_people)]
 
@@ -68,10 +66,8 @@ def test_rules_are_judged_by_the_oracle(year):
         judged = rule_states(one)
         found = Rules.of(one.rules).check(year.graph, one.labels, n_clusters=3)
         assert sum(rule["broken"] for rule in judged) == len(found)
-        where = {
-            int(cluster) for one in violations(one.rules, year.graph, one.labels) for cluster in one.clusters
-        }
-        assert {cluster for rule in judged for cluster in rule["where"]} == where
+        where = sum((one.clusters for one in violations(one.rules, year.graph, one.labels)), ())
+        assert {cluster for rule in judged for cluster in rule["where"]} == set(map(int, where))
 
 
 def test_reasons_are_what_moving_would_do(room, labelled):
@@ -85,13 +81,6 @@ def test_reasons_are_what_moving_would_do(room, labelled):
         after = scores(moved)
         assert option["kept"] == after["kept"] - before["kept"]
         assert option["even"] == pytest.approx(after["even"] - before["even"])
-
-
-def test_revisions_grow_over_all_boards(room, labelled):
-    # A page that has seen one board would else take the first groups of the next for old.
-    first = Session(labelled, keep=False)
-    first.act({"do": "lock", "who": 0})
-    assert Session(labelled, keep=False).revision > first.revision
 
 
 def test_history_goes_back_to_the_start_and_forward(room, labelled):
@@ -109,6 +98,8 @@ def test_history_goes_back_to_the_start_and_forward(room, labelled):
     session.act({"do": "goto", "step": 5})
     assert session.state()["labels"] == end["labels"]
     assert not session.state()["can_redo"]
+    # A page that has seen one board would else take the first groups of the next for old.
+    assert Session(labelled, keep=False).revision > session.revision
 
 
 def test_who_is_locked_stays(room, labelled):
@@ -124,17 +115,13 @@ def test_who_is_locked_stays(room, labelled):
 @pytest.mark.parametrize(
     "payload",
     [
-        {},
         {"do": "fly"},
-        {"do": "move"},
         {"do": "move", "who": 30, "to": 0},
         {"do": "move", "who": -1, "to": 0},
         {"do": "move", "who": True, "to": 0},
         {"do": "move", "who": "0", "to": 0},
         {"do": "move", "who": 0, "to": 3},
-        {"do": "move", "who": 0, "to": 1e9},
         {"do": "together", "who": 0, "other": 0},
-        {"do": "apart", "who": 0},
         {"do": "rename", "cluster": 0, "name": ""},
         {"do": "rename", "cluster": 0, "name": "Group 2"},
         {"do": "rename", "cluster": 0, "name": "Gruppe 2"},
