@@ -48,6 +48,18 @@ def test_a_task_that_waits_ends_with_the_server():
     assert not worker.is_alive()
 
 
+def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled):
+    worker, cancelled = Worker(), threading.Event()
+    with pytest.raises(Cancelled):
+        payload = {"step": labelled}
+        worker.run("alternatives", payload, cancelled=cancelled, notify=lambda *progress: cancelled.set())
+    process = worker._process
+    drawn = worker.run("layout", payload, cancelled=threading.Event(), notify=_tell)
+    assert len(drawn["x"]) == 30
+    assert worker._process is process
+    worker.close()
+
+
 def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, monkeypatch):
     from equigraph.apps.explore import files, tasks
 
