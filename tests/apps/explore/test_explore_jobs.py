@@ -49,9 +49,8 @@ def test_a_task_that_waits_ends_with_the_server():
 
 
 def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled):
-    worker, cancelled = Worker(), threading.Event()
+    worker, cancelled, payload = Worker(), threading.Event(), {"step": labelled}
     with pytest.raises(Cancelled):
-        payload = {"step": labelled}
         worker.run("alternatives", payload, cancelled=cancelled, notify=lambda *progress: cancelled.set())
     process = worker._process
     drawn = worker.run("layout", payload, cancelled=threading.Event(), notify=_tell)
