@@ -228,48 +228,40 @@ def decode(value: Any, schema: Any, path: Path, name: str = "") -> Any:
     {'a': (1, 2)}
     """
     origin, args = get_origin(schema), get_args(schema)
-    if schema is Any:
-        return value
     if origin in (Union, types.UnionType):
-        return _decode_union(value, args, path, name)
+        *first, last = [option for option in args if option is not type(None)]
+        if value is None and type(None) in args:
+            return None
+        for option in first:
+            with suppress(InputError):
+                return decode(value, option, path, name)
+        return decode(value, last, path, name)
     if origin is NotRequired:
         return decode(value, args[0], path, name)
     if typing.is_typeddict(schema) or is_dataclass(schema):
         return _decode_object(value, schema, path, name)
-    if schema is float:
-        if value is None:
-            return math.nan
-        if type(value) in (int, float) and abs(value) <= sys.float_info.max:
-            return value
-    elif schema is int:
-        if type(value) is int and abs(value) < 2**64:
-            return value
-    elif origin is Literal:
-        if value in args:
-            return value
-    elif origin is np.ndarray:
+    if origin is np.ndarray:
         return _decode_array(value, get_args(args[1])[0], path, name)
-    elif origin in (list, tuple):
-        if isinstance(value, list):
-            inner = args if origin is tuple and args[-1] is not Ellipsis else [args[0]] * len(value)
-            if len(inner) == len(value):
-                return origin(decode(one, kind, path, name) for one, kind in zip(value, inner, strict=True))
-    elif origin is not None and issubclass(origin, Mapping):
-        if isinstance(value, dict):
-            return {key: decode(one, args[1], path, name or key) for key, one in value.items()}
-    elif type(value) is (type(None) if schema is None else schema):
+    if schema is float and value is None:
+        return math.nan
+    if origin in (list, tuple) and isinstance(value, list):
+        inner = args if origin is tuple and args[-1] is not Ellipsis else [args[0]] * len(value)
+        if len(inner) == len(value):
+            return origin(decode(one, kind, path, name) for one, kind in zip(value, inner, strict=True))
+    elif isinstance(origin, type) and issubclass(origin, Mapping) and isinstance(value, dict):
+        return {key: decode(one, args[1], path, name or key) for key, one in value.items()}
+    elif _is_scalar(value, schema, args):
         return value
     raise _wrong(value, path, name)
 
 
-def _decode_union(value: Any, options: tuple[Any, ...], path: Path, name: str) -> Any:
-    if value is None and type(None) in options:
-        return None
-    *first, last = [option for option in options if option is not type(None)]
-    for option in first:
-        with suppress(InputError):
-            return decode(value, option, path, name)
-    return decode(value, last, path, name)
+def _is_scalar(value: Any, schema: Any, options: tuple[Any, ...]) -> bool:
+    """Return whether a value is of a type without parts, or one of the options of a ``Literal``."""
+    if schema is float:
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max
+    if schema is int:
+        return type(value) is int and abs(value) < 2**64
+    return schema is Any or value in options or type(value) is (type(None) if schema is None else schema)
 
 
 def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
