@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from equigraph._utils.files import private_folder
+from equigraph.apps.explore import jobs
 from equigraph.apps.explore.errors import Cancelled
 from equigraph.apps.explore.jobs import Worker
 
@@ -48,7 +49,8 @@ def test_a_task_that_waits_ends_with_the_server():
     assert not worker.is_alive()
 
 
-def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled):
+def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled, monkeypatch):
+    monkeypatch.setattr(jobs, "_GRACE", 120.0)  # as a busy machine may need
     worker, cancelled, payload = Worker(), threading.Event(), {"step": labelled}
     with pytest.raises(Cancelled):
         worker.run("alternatives", payload, cancelled=cancelled, notify=lambda *progress: cancelled.set())
