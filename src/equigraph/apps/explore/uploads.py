@@ -26,14 +26,11 @@ from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.steps import Step, first_step
 from equigraph.exceptions import EquigraphError, RosterError
 from equigraph.graph import read_graph
+from equigraph.graph.read import SUFFIXES
 
 MAX_BYTES = 32 << 20
 MAX_FILES = 8
 _ROWS, _COLUMNS, _CELLS, _LETTERS = 6, 24, 3, 60
-SUFFIXES = (
-    ".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt", ".edges", ".graphml", ".gml", ".mtx", ".npz", ".mat",
-    ".parquet", ".json",
-)  # fmt: skip
 _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 _NAME = re.compile(r"[^\w .()+-]")
 
@@ -71,7 +68,7 @@ class Uploads:
         """Store a file, unless it is too large, and return its key; its name is shown but never used as a path."""
         shown = shown_name(name)
         suffix = Path(shown).suffix.lower()
-        if suffix not in SUFFIXES:
+        if suffix not in (*SUFFIXES, ".json"):
             raise BoardError("file-kind", name=shown)
         while len(self._files) >= MAX_FILES:
             self.drop(next(iter(self._files)))
