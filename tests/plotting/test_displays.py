@@ -1,4 +1,6 @@
+import itertools
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,10 +9,17 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GroupsError, MissingDependencyError, ParameterError
 from equigraph.graph import Graph
-from equigraph.plotting import ClusterGraphDisplay, CompositionDisplay, GraphDisplay, InteractionDisplay
+from equigraph.plotting import (
+    ClusterGraphDisplay,
+    CompositionDisplay,
+    GraphDisplay,
+    InteractionDisplay,
+    TradeoffDisplay,
+)
 from equigraph.plotting.style import MARKERS, cluster_colors, group_colors, group_markers, text_color
 
 matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +91,13 @@ def test_from_estimator_and_own_axes_and_pyplot_is_left_alone(room):
 
 
 def test_saved_pictures_are_not_blank(room, result, tmp_path):
-    displays = {
-        "graph": GraphDisplay.from_result(result, room),
-        "interaction": InteractionDisplay.from_result(result),
-        "composition": CompositionDisplay.from_result(result),
-    }
-    for name, display in displays.items():
-        display.save(tmp_path / f"{name}.png", dpi=50)
-        image = pixels(tmp_path / f"{name}.png")
+    graph = GraphDisplay.from_result(result, room)
+    for display in (graph, InteractionDisplay.from_result(result), CompositionDisplay.from_result(result)):
+        display.save(tmp_path / "picture.png", dpi=50)
+        image = pixels(tmp_path / "picture.png")
         assert np.unique(image.reshape(-1, 3), axis=0).shape[0] > 20
         assert (image < 0.9).any(axis=2).mean() > 0.005
-    displays["graph"].save(tmp_path / "graph.svg")
+    graph.save(tmp_path / "graph.svg")
     assert "Wanjiru" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
 
 
@@ -234,3 +239,94 @@ def test_what_cannot_be_drawn(result, tmp_path):
         InteractionDisplay(np.ones((2, 3)))
     with pytest.raises(GroupsError, match="needs groups"):
         CompositionDisplay.from_predictions(result.labels, sensitive_features=None)
+
+
+@pytest.fixture
+def many():
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(100), 20)
+    return labels, np.array([f"origin number {i}" for i in rng.integers(1000, size=2000)])
+
+
+def test_a_composition_of_a_thousand_groups_is_one_picture(many, tmp_path):
+    labels, groups = many
+    display = CompositionDisplay.from_predictions(labels, sensitive_features=groups)
+    display.save(tmp_path / "composition.png")
+    height, width = pixels(tmp_path / "composition.png").shape[:2]
+    assert max(height, width) < 5000
+    shown = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert len(shown) == 12
+    assert shown[0].endswith("other groups")
+    assert "50 more are not drawn" in display.ax_.get_xlabel()
+
+
+def test_the_table_of_the_command_is_not_blank(many, capsys):
+    from equigraph.apps.cli.console import print_composition
+    from equigraph.graph.groups import encode_attributes
+
+    labels, groups = many
+    sizes = np.bincount(labels)
+    attributes = encode_attributes(groups)
+    print_composition(SimpleNamespace(attributes=attributes, labels=labels, sizes=sizes, n_clusters=100))
+    lines = capsys.readouterr().out.splitlines()
+    assert "other groups" in lines[0]
+    assert lines[-1].split()[:2] == ["all", "2000"]
+    assert max(map(len, lines)) <= 160
+
+
+def test_other_pictures_are_bounded(many, tmp_path):
+    labels, groups = many[0][:500], many[1][:500]
+    ring = sparse.csr_array((np.ones(500), (np.arange(500), np.roll(np.arange(500), 1))), shape=(500, 500))
+    graph = eg.Graph(ring + ring.T, sensitive_features=groups)
+    positions = np.random.default_rng(0).random((500, 2))
+    for display in (GraphDisplay(graph, labels, positions=positions), ClusterGraphDisplay(graph, labels)):
+        display.save(tmp_path / "picture.png")
+        assert max(pixels(tmp_path / "picture.png").shape) < 4000
+
+
+def overlap(one, other):
+    """Return the area that two boxes share, in pixels."""
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return max(width, 0) * max(height, 0)
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
+def test_subplots_do_not_overlap(room):
+    import matplotlib.pyplot as plt
+
+    curve = eg.tradeoff_curve(room, n_clusters=3, random_state=0, n_points=3, effort=0.1)
+    figure, axes = plt.subplots(2, 2, figsize=(10, 8))
+    labels = eg.FairPartition(3, random_state=0).fit_predict(room)
+    GraphDisplay(room, labels).plot(axes[0, 0])
+    CompositionDisplay.from_predictions(labels, sensitive_features=room.groups, ax=axes[0, 1])
+    twin = TradeoffDisplay(curve, kind="twin").plot(axes[1, 0])
+    TradeoffDisplay(curve, kind="front").plot(axes[1, 1])
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    boxes = [ax.get_tightbbox(renderer) for ax in axes.flat]
+    second = [ax for ax in figure.axes if ax not in axes.flat]
+    twin_boxes = [ax.get_tightbbox(renderer) for ax in second]
+    for one, other in itertools.combinations(boxes, 2):
+        assert overlap(one, other) == 0
+    for box in twin_boxes:
+        assert all(overlap(box, boxes[i]) == 0 for i in (0, 1, 3))
+    # Legends and titles are inside the figure.
+    for box in [*boxes, *twin_boxes]:
+        assert min(box.x0, box.y0) >= 0
+        assert (box.max <= figure.bbox.max + 1).all()
+    assert twin.figure_ is figure
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_names_do_not_cover_each_other(n):
+    graph = eg.as_graph(eg.datasets.make_classroom(n, n_circles=3))
+    display = GraphDisplay(graph, np.arange(n) % 3).plot(names=True)
+    display.figure_.canvas.draw()
+    notes = [text for text in display.ax_.texts if hasattr(text, "xyann")]
+    boxes = [note.get_window_extent() for note in notes]
+    assert len(boxes) >= n / 2
+    assert all(overlap(one, other) == 0 for one, other in itertools.combinations(boxes, 2))
+    told = [text.get_text() for text in display.ax_.texts if "names written" in text.get_text()]
+    assert told == ([f"{len(boxes)} of {n} names written"] if len(boxes) < n else [])

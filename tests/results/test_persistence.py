@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,11 +14,14 @@ from equigraph._utils.records import as_given, harmless
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.results.contents import RESULT_FILES
+from equigraph.results.features import stored_features
 from equigraph.results.persistence import MANIFEST, OutputFolder, checksum_of, record
 from tests.optional import optional
 from tests.tables import rows_of
 
 nx = optional("networkx")
+
+SMALL = pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")
 
 
 @pytest.mark.parametrize(
@@ -222,3 +226,107 @@ def test_as_given_is_the_inverse_of_harmless(text):
     assert as_given(harmless(text)) == text
     if cell[:1] and cell[0] in "=+-@\t\r\n":
         float(cell)  # what still begins like one is a number
+
+
+@pytest.fixture(scope="module")
+def several():
+    room = eg.datasets.make_classroom()
+    house = room.house.astype(object)
+    house[[3, 8]] = None
+    age = np.random.default_rng(0).integers(9, 13, 30)
+    return eg.read_graph(
+        eg.Graph(room.adjacency, room.node_names),
+        {"gender": room.sensitive_features, "house": house, "age": age},
+        missing="ignore",
+        attribute_weights={"house": 2},
+        bins={"age": 2},
+    )
+
+
+@SMALL
+def test_clustering_round_trip_with_several_attributes(several, tmp_path):
+    result = eg.cluster(several, n_clusters=3, effort=0.1, random_state=0)
+    result.save(tmp_path / "out")
+    loaded = eg.ClusteringResult.load(tmp_path / "out")
+    assert loaded.scores == result.scores
+    assert loaded.attribute == "gender, house, age"
+    assert loaded.attribute_options == result.attribute_options == several.attribute_options
+    for name, column in several.features.items():
+        assert loaded.features[name].tolist() == column.tolist()
+    assert loaded.attributes.codes.tolist() == several.attributes.codes.tolist()
+    assert eg.metrics.evaluate(several, loaded.labels, n_clusters=3) == result.scores
+
+
+@SMALL
+def test_binned_attribute_round_trip(tmp_path):
+    room = eg.datasets.make_classroom()
+    age = np.random.default_rng(0).integers(9, 13, 30)
+    graph = eg.read_graph(room.adjacency, age, "age", bins={"age": 3})
+    result = eg.cluster(graph, n_clusters=3, effort=0, random_state=0)
+    result.save(tmp_path / "out")
+    loaded = eg.ClusteringResult.load(tmp_path / "out")
+    assert loaded.sensitive_features.tolist() == age.tolist()
+    assert loaded.groups.names.tolist() == graph.groups.names.tolist()
+    assert "mean_gap[age]" in loaded.scores
+    assert "NB[age]" not in loaded.scores
+
+
+@SMALL
+def test_curve_round_trip_with_several_attributes(several, tmp_path):
+    curve = eg.tradeoff_curve(
+        several, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], notion="evenness", random_state=0
+    )
+    curve.save(tmp_path / "curve")
+    loaded = eg.TradeoffCurve.load(tmp_path / "curve")
+    assert loaded.attribute == "gender, house, age"
+    assert loaded.attributes.weights.tolist() == [0.25, 0.5, 0.25]
+    scores = loaded.points[-1].scores
+    each = [scores[name] for name in loaded.attribute_measures().values()]
+    assert scores[curve.measure] == pytest.approx(np.average(each, weights=[1, 2, 1]))
+    assert list(scores)[:7] == ["Q", "B", "NB", "min_balance", "rho", curve.measure, "n_nonempty"]
+
+
+@SMALL
+def test_comparisons_have_the_scores_of_every_attribute(several, tmp_path):
+    table = eg.compare(several, methods=["random"], n_clusters=3, n_seeds=1)
+    each = [table.rows[0].by_attribute[f"NB[{name}]"] for name in several.features]
+    assert np.average(each, weights=[1, 2, 1]) == pytest.approx(table.rows[0].NB)
+    table.to_json(tmp_path / "table.json")
+    assert eg.Comparison.load(tmp_path / "table.json") == table
+    table.to_csv(tmp_path / "table.csv")
+    assert "NB[house]" in (tmp_path / "table.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert "NB[house]" in table.markdown()
+
+
+@SMALL
+def test_weights_of_a_method_are_kept_as_such(several, tmp_path):
+    own = eg.cluster(several, n_clusters=3, effort=0, attribute_weights={"age": 5}, random_state=0)
+    own.save(tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert told["parameters"]["attribute_weights"] == {"age": 5}
+    assert [one["weight"] for one in told["attributes"]] == [1, 1, 5]
+    assert replace(own, status=None).attributes.weights.tolist() == pytest.approx([1 / 7, 1 / 7, 5 / 7])
+
+
+@SMALL
+@pytest.mark.parametrize("pair", [("a", "=b"), (1, 2), (1.5, 2.5), (True, False)])
+def test_groups_round_trip(tmp_path, pair):
+    values = [*(pair * 14), None, np.nan]
+    room = eg.datasets.make_classroom()
+    features = np.array(values, dtype=object)
+    graph = eg.Graph(room.adjacency, room.node_names, features, "team", missing="ignore")
+    result = eg.cluster(graph, n_clusters=3, effort=0, random_state=0)
+    result.save(tmp_path / "result")
+    again = eg.ClusteringResult.load(tmp_path / "result")
+    values[-1] = None  # both are empty cells
+    assert again.sensitive_features.tolist() == values
+    assert again.groups.n_ungrouped == 2
+    curve = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], random_state=0)
+    curve.save(tmp_path / "curve")
+    assert eg.TradeoffCurve.load(tmp_path / "curve").sensitive_features.tolist() == values
+
+
+def test_missing_column_raises(tmp_path):
+    entries = [{"name": name, "weight": 1, "bins": None, "n_ungrouped": 0} for name in "ab"]
+    with pytest.raises(InputError, match="missing in the labels"):
+        stored_features(entries, {"group[a]": np.array(["x"])}, tmp_path)

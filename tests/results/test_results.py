@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.exceptions import GraphError
-from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.exceptions import GraphError, ParameterError
+from equigraph.graph import Graph, read_graph
 from equigraph.results.result import ClusteringResult
 from tests.optional import optional
 from tests.tables import rows_of
@@ -21,6 +21,7 @@ nx = optional("networkx")
 pd = optional("pandas")
 pa = optional("pyarrow")
 parquet = optional("pyarrow.parquet")
+igraph, networkit = optional("igraph"), optional("networkit")
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +85,6 @@ def test_values_of_mixed_types_are_texts_in_tables_of_one_type(tmp_path):
     assert result.to_frame("pandas")["node"].tolist() == [7, "b", 2.5, ("c", 1)]
 
 
-def test_names_that_tables_have_a_type_for_are_kept(tmp_path):
-    grid = nx.grid_2d_graph(2, 2)
-    result = eg.cluster(grid, method="random", n_clusters=2, random_state=0)
-    assert result.to_frame("pyarrow").to_pydict()["node"] == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    result.to_parquet(tmp_path / "t.parquet")
-    assert parquet.read_table(tmp_path / "t.parquet").to_pydict()["node"][1] == [0, 1]
-
-
 def test_to_networkx_matches_by_name(room):
     edges = edge_table(room)
     graph = read_graph(edges, groups=people(room))
@@ -135,27 +128,6 @@ def test_save_sparse(many, tmp_path):
     np.testing.assert_array_equal(np.diag(dense), 0.5)  # one edge between two nodes: 2 of 4 ordered pairs
 
 
-def test_input_hash_is_that_of_the_graph_whatever_holds_it():
-    network = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
-    matrix = nx.to_scipy_sparse_array(network)
-    edges = list(network.edges)
-    containers = [
-        network,
-        matrix.tocoo(),
-        matrix.astype(np.float32),
-        pd.DataFrame(edges[::-1], columns=["source", "target"]),
-    ]
-    groups = {0: "a", 1: "b", 2: "a", 3: "b"}
-    hashes = {
-        eg.cluster(one, sensitive_features=groups, method="random", n_clusters=2, random_state=0).input_hash
-        for one in containers
-    }
-    assert hashes == {read_graph(network, groups).fingerprint()}
-    other = eg.cluster(network, method="random", n_clusters=2, random_state=0).input_hash
-    assert other == as_graph(network).fingerprint()
-    assert other not in hashes
-
-
 def test_model_of_another_graph_raises(room):
     model = eg.RandomClustering(2, random_state=0).fit(room)
     with pytest.raises(GraphError, match="fitted to 30 nodes and this graph has 3"):
@@ -192,32 +164,60 @@ def test_labels_do_not_depend_on_the_hash_seed(capsys):
     assert here == done.stdout
 
 
-def test_the_graph_is_validated_encoded_and_hashed_once(monkeypatch):
-    from equigraph.graph import graph as of_graph
-    from equigraph.graph import validate
-    from equigraph.graph.groups import encode
+@pytest.fixture(scope="module")
+def club():
+    return nx.relabel_nodes(nx.karate_club_graph(), str)
 
-    calls = []
 
-    def counted(module, name):
-        function = getattr(module, name)
+@pytest.fixture(scope="module")
+def clustered(club):
+    return eg.cluster(club, sensitive_features="club", n_clusters=3, random_state=0)
 
-        def call(*args, **more):
-            calls.append(name)
-            return function(*args, **more)
 
-        monkeypatch.setattr(module, name, call)
+def test_communities_are_the_nodes_of_the_graph(club, clustered):
+    parts = clustered.communities
+    assert nx.community.is_partition(club, parts)
+    assert [len(part) for part in parts] == sorted(clustered.sizes.tolist(), reverse=True)
+    found = eg.fair_communities(club, "club", 3, attribute="part", random_state=0)
+    assert found == parts
+    assert all(node in parts[number] for node, number in club.nodes(data="part"))
 
-    counted(validate, "is_symmetric")
-    counted(encode, "make_groups")
-    counted(of_graph, "hash_features")
-    data = eg.datasets.make_classroom()
-    graph = read_graph(data.adjacency, groups=data.sensitive_features, attribute="gender")
-    model = eg.RandomClustering(3, random_state=0).fit(graph)
-    found = ClusteringResult.from_estimator(model, graph)
-    eg.metrics.evaluate(graph, found.labels)
-    found.summary()
-    found.explain(0, graph=graph)
-    eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=2)
-    eg.tradeoff_curve(graph, n_clusters=3, estimator=eg.FairLouvain(), fairness=[0, 1], random_state=0)
-    assert sorted(calls) == ["hash_features", "is_symmetric", "make_groups"]
+
+def test_to_igraph(club, clustered):
+    pytest.importorskip("igraph")
+    own = igraph.Graph.from_networkx(club)
+    own.vs["name"] = own.vs["_nx_name"]
+    for clustering in (clustered.to_igraph(), clustered.to_igraph(own)):
+        assert isinstance(clustering, igraph.VertexClustering)
+        names = clustering.graph.vs["name"]
+        found = {frozenset(names[i] for i in part) for part in clustering}
+        assert found == set(map(frozenset, clustered.communities))
+    parts = eg.fair_communities(own, "club", 3, attribute="part", random_state=0)
+    assert all(vertex["name"] in parts[vertex["part"]] for vertex in own.vs)
+
+
+def test_communities_of_networkit_graphs_are_integers():
+    pytest.importorskip("networkit")
+    graph = networkit.nxadapter.nx2nk(nx.karate_club_graph())
+    parts = eg.fair_communities(graph, np.arange(34) % 2, 2, random_state=0)
+    assert set().union(*parts) == set(range(34))
+    with pytest.raises(ParameterError, match="networkx and igraph"):
+        eg.fair_communities(graph, np.arange(34) % 2, 2, attribute="part")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_to_cdlib(club, clustered):
+    cdlib = pytest.importorskip("cdlib")
+    clustering = clustered.to_cdlib(club)
+    assert isinstance(clustering, cdlib.NodeClustering)
+    assert clustering.graph is club
+    assert set(map(frozenset, clustering.communities)) == set(map(frozenset, clustered.communities))
+    assert clustering.newman_girvan_modularity().score == pytest.approx(
+        eg.metrics.modularity_score(club, clustered.communities)
+    )
+
+
+def test_another_graph_is_refused(clustered):
+    for export in (clustered.to_networkx, clustered.to_cdlib):
+        with pytest.raises(GraphError, match="other nodes"):
+            export(nx.path_graph(35))

@@ -35,10 +35,27 @@ class Display:
 
     ax_: Any
     figure_: Any
+    _size = (7.4, 5.0)  # of a new figure, in inches
     _is_part = False  # whether it was drawn on axes of the user's
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw; without axes a new figure is made, without pyplot."""
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own, made without pyplot.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``.
+        """
+        with look():
+            self._draw(self._axes(ax, self._size))
+        return self
+
+    def _draw(self, ax: Any) -> None:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:

@@ -93,13 +93,13 @@ class ClusterGraphDisplay(LabelsDisplay):
         angle = np.pi / 2 - 2 * np.pi * np.arange(k) / k
         places = np.column_stack((np.cos(angle), np.sin(angle))) if k > 1 else np.zeros((1, 2))
         radius = min(0.3, 0.85 * np.pi / k) * np.sqrt(self.sizes / self.sizes.max())
+        drawn = count(self.n_clusters, "cluster")
+        if k < self.n_clusters:
+            drawn = f"The {k} largest of {drawn}"
         with look():
             ax = self._axes(ax, (7.0, 7.0))
             self._draw_links(ax, places)
             self._draw_clusters(ax, places, radius)
-            drawn = count(self.n_clusters, "cluster")
-            if k < self.n_clusters:
-                drawn = f"The {k} largest of {drawn}"
             self._set_title(ax, drawn if title is None else title)
             ax.set_aspect("equal")
             ax.set_xlim(-1.5, 1.5)
@@ -117,38 +117,26 @@ class ClusterGraphDisplay(LabelsDisplay):
         # The strongest come last, on top of the others.
         order = np.argsort(weight, kind="stable")
         share = weight[order] / weight.max()
-        segments = np.stack((places[rows[order]], places[columns[order]]), axis=1)
-        lines = LineCollection(
-            list(segments), linewidths=0.3 + _WIDEST * share, colors=EDGE, alpha=0.2 + 0.6 * share, zorder=1
-        )
-        lines.set_capstyle("round")
-        ax.add_collection(lines)
+        segments = list(places[np.column_stack((rows, columns))[order]])
+        style = {"linewidths": 0.3 + _WIDEST * share, "alpha": 0.2 + 0.6 * share, "capstyle": "round"}
+        ax.add_collection(LineCollection(segments, colors=EDGE, zorder=1, **style))
 
     def _draw_clusters(self, ax: Any, places: NDArray[np.float64], radius: NDArray[np.float64]) -> None:
         from matplotlib.patches import Circle
 
-        colors = cluster_colors(self.n_clusters)
+        colors = [cluster_colors(self.n_clusters)[code] for code in self._codes]
         few = self.clusters.size <= 16
-        named = zip(
-            places, radius, self._codes.tolist(), self.clusters.tolist(), self.sizes.tolist(), strict=True
-        )
-        for place, reach, code, name, size in named:
-            ax.add_patch(
-                Circle(place, reach, facecolor=colors[code], edgecolor="white", linewidth=1.5, zorder=2)
-            )
-            outward = place if self.clusters.size > 1 else np.array([0.0, 1.0])
-            x, y = place + outward * (reach + 0.05)
-            text = f"{shown(name, 12)}" + (f"\n{count(size, 'node')}" if few else "")
-            ax.text(
-                x,
-                y,
-                text,
-                ha="center" if abs(x) < 0.15 else "left" if x > 0 else "right",
-                va="center" if abs(y) < 0.5 else "bottom" if y > 0 else "top",
-                fontsize=10 if few else 8,
-                color=TEXT if few else MUTED,
-                zorder=3,
-            )
+        outward = places if self.clusters.size > 1 else np.array([[0.0, 1.0]])
+        texts = places + outward * (radius + 0.05)[:, None]
+        style = {"fontsize": 10 if few else 8, "color": TEXT if few else MUTED, "zorder": 3}
+        for i, (name, size) in enumerate(zip(self.clusters.tolist(), self.sizes.tolist(), strict=True)):
+            edge = {"edgecolor": "white", "linewidth": 1.5, "zorder": 2}
+            ax.add_patch(Circle(places[i], radius[i], facecolor=colors[i], **edge))
+            x, y = texts[i]
+            text = shown(name, 12) + (f"\n{count(size, 'node')}" if few else "")
+            ha = "center" if abs(x) < 0.15 else "left" if x > 0 else "right"
+            va = "center" if abs(y) < 0.5 else "bottom" if y > 0 else "top"
+            ax.text(x, y, text, ha=ha, va=va, **style)
 
 
 class CompositionDisplay(Display):
@@ -235,7 +223,7 @@ class CompositionDisplay(Display):
         width = float(np.clip(3.2 + 0.75 * (1 + widest), 5, 16))
         with look():
             if len(parts) == 1:
-                self._draw(self._axes(ax, (width, 4.6)), *parts[0])
+                self._draw_attribute(self._axes(ax, (width, 4.6)), *parts[0])
                 return self
             if ax is not None:
                 raise ParameterError("Several attributes need a figure of their own: leave ax= out.")
@@ -243,11 +231,11 @@ class CompositionDisplay(Display):
             axes = self.figure_.subplots(len(parts), 1).tolist()
             self.ax_, self._is_part = axes[0], False
             for one, (name, what) in zip(axes, parts, strict=True):
-                self._draw(one, name, what, title=one is axes[0], label=one is axes[-1])
+                self._draw_attribute(one, name, what, title=one is axes[0], label=one is axes[-1])
         return self
 
-    def _draw(
-        self, ax: Any, attribute: str | None, what: Any, *, title: bool = True, label: bool = True
+    def _draw_attribute(
+        self, ax: Any, attribute: str | None, what: Any, title: bool = True, label: bool = True
     ) -> None:
         """Draw the bars of one attribute."""
         part = what.capped()
@@ -270,14 +258,9 @@ class CompositionDisplay(Display):
         ax.set_ylabel("share of nodes")
         self._set_title(ax, "Groups in each cluster (number of nodes above)" if title else "", pad=20)
         # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
-        ax.legend(
-            handles[::-1],
-            [shown(name, 24) for name in part.groups][::-1],
-            title=attribute or "group",
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            alignment="left",
-        )
+        names = [shown(name, 24) for name in part.groups]
+        beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "alignment": "left"}
+        ax.legend(handles[::-1], names[::-1], title=attribute or "group", **beside)
 
 
 def _draw_bars(ax: Any, places: Any, shares: Any) -> list[Any]:

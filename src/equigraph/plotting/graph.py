@@ -184,12 +184,10 @@ class GraphDisplay(LabelsDisplay):
         # Edges between clusters are lighter and below, to emphasise those within clusters.
         within = self._codes[rows] == self._codes[columns]
         order = np.argsort(within, kind="stable")
-        segments = np.stack((self.positions[rows], self.positions[columns]), axis=1)[order]
+        segments = list(self.positions[np.column_stack((rows, columns))[order]])
         alpha = np.clip(400 / rows.size, 0.06, 0.55) * np.where(within[order], 1.0, 0.6)
-        width = 0.9 if few else 0.35
-        lines = LineCollection(list(segments), linewidths=width, colors=EDGE, alpha=alpha, zorder=1)
-        lines.set_rasterized(not few)
-        ax.add_collection(lines)
+        style = {"linewidths": 0.9 if few else 0.35, "rasterized": not few, "zorder": 1}
+        ax.add_collection(LineCollection(segments, colors=EDGE, alpha=alpha, **style))
         return int(rows.size)
 
     def _draw_nodes(self, ax: Any) -> None:
@@ -215,17 +213,15 @@ class GraphDisplay(LabelsDisplay):
         colors = [text_color(color) for color in cluster_colors(self.clusters.size)]
         names = [shown(name, 3) for name in self.clusters.tolist()]
         size = 0.78 * np.sqrt(self._node_size())
+        style = {"ha": "center", "va": "center_baseline", "fontsize": size, "zorder": 3}
         for (x, y), code in zip(self.positions, self._codes.tolist(), strict=True):
-            style = {"ha": "center", "va": "center_baseline", "fontsize": size, "zorder": 3}
             ax.text(x, y, names[code], color=colors[code], **style)
 
     def _draw_legends(self, ax: Any) -> None:
-        clusters = _counted(self.clusters.tolist(), np.bincount(self._codes).tolist())
-        if self.groups is None:
-            draw_legends(ax, clusters, [])
-            return
-        groups = _counted(self.groups.names.tolist(), self.groups.sizes.tolist())
-        draw_legends(ax, clusters, groups, title=self.attribute, n_ungrouped=self.groups.n_ungrouped)
+        clusters, groups, n_ungrouped = _counted(self.clusters, np.bincount(self._codes)), [], 0
+        if self.groups is not None:
+            groups, n_ungrouped = _counted(self.groups.names, self.groups.sizes), self.groups.n_ungrouped
+        draw_legends(ax, clusters, groups, title=self.attribute, n_ungrouped=n_ungrouped)
 
 
 def draw_legends(
@@ -241,40 +237,31 @@ def draw_legends(
 
     The title of the groups is the name of their attribute, or ``group``.
     """
+    upper, lower = ({"loc": f"{corner} left", "alignment": "left"} for corner in ("upper", "lower"))
     entries = _keys(clusters, ["o"] * len(clusters), cluster_colors(len(clusters)))
-    _draw_legend(ax, entries, "cluster", "upper left", corners[0])
+    first = ax.legend(handles=entries, title="cluster", bbox_to_anchor=corners[0], **upper)
     if groups:
         entries = _keys(groups, group_markers(len(groups)), ["white"] * len(groups))
         if n_ungrouped:
             entries += _keys([f"no group ({n_ungrouped:,})"], [UNGROUPED_MARKER], ["white"])
-        first = ax.get_legend()
-        _draw_legend(ax, entries, title or "group", "lower left", corners[1])
+        ax.legend(handles=entries, title=title or "group", bbox_to_anchor=corners[1], **lower)
         ax.add_artist(first)  # else the second legend would replace it
-
-
-def _draw_legend(ax: Any, entries: list[Any], title: str, corner: str, place: tuple[float, float]) -> None:
-    ax.legend(handles=entries, title=title, loc=corner, bbox_to_anchor=place, alignment="left")
 
 
 def _keys(names: list[str], markers: list[str], colors: list[Any]) -> list[Any]:
     """Return the entries of a legend; if there are too many, the last one counts the rest."""
     from matplotlib.lines import Line2D
 
-    style: dict[str, Any] = {
-        "linestyle": "",
-        "markersize": 8,
-        "markeredgecolor": TEXT,
-        "markeredgewidth": 0.6,
-    }
+    style: dict[str, Any] = {"markersize": 8, "markeredgecolor": TEXT, "markeredgewidth": 0.6}
     lines = [
-        Line2D([], [], marker=marker, color=color, label=name, **style)
+        Line2D([], [], linestyle="", marker=marker, color=color, label=name, **style)
         for name, marker, color in zip(names, markers, colors, strict=True)
     ]
-    if len(lines) <= _MAX_LEGEND:
-        return lines
-    rest = Line2D([], [], linestyle="", label=f"and {len(lines) - _MAX_LEGEND + 1} more")
-    return [*lines[: _MAX_LEGEND - 1], rest]
+    if len(lines) > _MAX_LEGEND:
+        more = f"and {len(lines) - _MAX_LEGEND + 1} more"
+        lines[_MAX_LEGEND - 1 :] = [Line2D([], [], linestyle="", label=more)]
+    return lines
 
 
-def _counted(names: list[Any], sizes: list[int]) -> list[str]:
-    return [f"{shown(name, 20)} ({size:,})" for name, size in zip(names, sizes, strict=True)]
+def _counted(names: NDArray, sizes: NDArray) -> list[str]:
+    return [f"{shown(name, 20)} ({size:,})" for name, size in zip(names.tolist(), sizes, strict=True)]

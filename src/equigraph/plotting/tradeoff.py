@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,13 @@ from equigraph.exceptions import ParameterError
 from equigraph.metrics.scores import words_of
 from equigraph.plotting.annotate import PointLabel, label_points
 from equigraph.plotting.base import Display
-from equigraph.plotting.style import EDGE, MARKERS, MUTED, PALETTE, TEXT, look
+from equigraph.plotting.style import EDGE, MARKERS, MUTED, PALETTE, TEXT
 
 if TYPE_CHECKING:
     from equigraph.analysis.choosing import Stability
     from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves, TradeoffPoint
 
 _QUALITY, _FAIR = PALETTE[0], PALETTE[5]
-_MARK = TEXT
 # Orange, green, pink, sky, yellow and grey: not the colours of the curve.
 _OTHERS = tuple(color for color in PALETTE if color not in (_QUALITY, _FAIR))
 _RULE_OF = {"twin": "intersection", "front": "product"}
@@ -95,32 +94,19 @@ class TradeoffDisplay(Display):
         # A wrong name is refused by select itself.
         self.selected: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
         self.compared = _compared(compare, curve.measure)
+        self._size = (7.4, 5.0 if kind == "twin" else 5.6)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a figure of its own.
-
-        Returns
-        -------
-        self
-            With ``ax_`` and ``figure_``.
-        """
-        with look():
-            if self.kind == "twin":
-                self._plot_twin(self._axes(ax, (7.4, 5.0)))
-            else:
-                self._plot_front(self._axes(ax, (7.4, 5.6)))
-        return self
+    def _draw(self, ax: Any) -> None:
+        if self.kind == "twin":
+            self._draw_twin(ax)
+        else:
+            self._draw_front(ax)
 
     def _title(self) -> str:
         k = self.curve.n_clusters
         return self.curve.method + ("" if k is None else f", {k} clusters")
 
-    def _plot_twin(self, ax: Any) -> None:
+    def _draw_twin(self, ax: Any) -> None:
         curve = self.curve
         right = self.fairness_ax_ = ax.twinx()
         right.spines["right"].set_visible(True)
@@ -130,22 +116,16 @@ class TradeoffDisplay(Display):
         _dial_axis(ax, curve)
         point = self.selected
         # The twin is drawn over the left axes, which would hide the line.
-        right.axvline(point.fairness, color=_MARK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+        right.axvline(point.fairness, color=TEXT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
         for axis, name, marker, size in ((ax, "Q", "o", 12), (right, names[1], "s", 10)):
             place = ([point.fairness], [point.scores[name]])
-            axis.plot(*place, marker, markersize=size, markerfacecolor="none", markeredgecolor=_MARK)
+            axis.plot(*place, marker, markersize=size, markerfacecolor="none", markeredgecolor=TEXT)
         place = ax.transData.transform((point.fairness, 0.0))
         share = float(ax.transAxes.inverted().transform(place)[0])  # where on the axis, from 0 to 1
+        side = "left" if share < 0.3 else "right" if share > 0.7 else "center"
         measured = ", ".join(f"{name} = {point.scores[name]:.3f}" for name in names)
-        ax.text(
-            share,
-            1.02,
-            f"dial {_dial_text(point)}: {measured}",
-            transform=ax.transAxes,
-            ha="left" if share < 0.3 else "right" if share > 0.7 else "center",
-            va="bottom",
-            fontsize=9,
-        )
+        style = {"transform": ax.transAxes, "ha": side, "va": "bottom", "fontsize": 9}
+        ax.text(share, 1.02, f"dial {_dial_text(point)}: {measured}", **style)
         self._set_title(ax, f"Cohesion and fairness over the dial: {self._title()}", pad=24)
         self._draw_clusters(ax)
 
@@ -155,12 +135,8 @@ class TradeoffDisplay(Display):
         strip = self.clusters_ax_ = ax.inset_axes([0, -0.27, 1, 0.13], sharex=ax)
         found = curve.values("n_nonempty")
         top = max(int(found.max()), curve.n_clusters or 0)
-        strip.plot(
-            *_along_dial(curve, "n_nonempty"),
-            color=MUTED,
-            linewidth=1.5,
-            drawstyle="steps-mid" if curve.spacing == "dial" else "steps-post",
-        )
+        steps = "steps-mid" if curve.spacing == "dial" else "steps-post"
+        strip.plot(*_along_dial(curve, "n_nonempty"), color=MUTED, linewidth=1.5, drawstyle=steps)
         strip.set_ylim(min(float(found.min()), top - 1) - 0.4, top + 0.4)
         strip.set_yticks(sorted({int(found.min()), top}))
         strip.tick_params(labelsize=8)
@@ -171,26 +147,25 @@ class TradeoffDisplay(Display):
         strip.set_xlabel("the dial: weight of fairness in the search")
         ax.tick_params(axis="x", labelbottom=False)
 
-    def _plot_front(self, ax: Any) -> None:
+    def _draw_front(self, ax: Any) -> None:
         curve, measure = self.curve, self.curve.measure
         x, y = curve.front_values("Q"), curve.front_values(measure)
-        all_x, all_y = curve.values("Q"), curve.values(measure)
+        every = np.array([curve.values("Q"), curve.values(measure)])
         below = ~curve.table()["on_front"]
         ax.plot(x, y, ".-", color=_QUALITY, markersize=7, linewidth=1.2, zorder=2, label=_FRONT)
         self._draw_spreads(ax)
         hollow = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": EDGE, "zorder": 2}
         dominated = "dominated by others" if below.any() else None
-        ax.plot(all_x[below], all_y[below], "o", label=dominated, **hollow)
+        ax.plot(*every[:, below], "o", label=dominated, **hollow)
         shown = "points: values of the dial" if curve.spacing == "dial" else "points: evenly spaced"
-        ax.plot(all_x[~below], all_y[~below], "o", color=_QUALITY, markersize=8, zorder=3, label=shown)
+        ax.plot(*every[:, ~below], "o", color=_QUALITY, markersize=8, zorder=3, label=shown)
         chosen = (self.selected.scores["Q"], self.selected.scores[measure])
-        ring = {"markersize": 13, "markerfacecolor": "none", "markeredgecolor": _MARK, "zorder": 5}
+        ring = {"markersize": 13, "markerfacecolor": "none", "markeredgecolor": TEXT, "zorder": 5}
         ax.plot(*chosen, "o", label="marked", **ring)
-        for i, (xy, color) in enumerate(zip(self.compared.values(), itertools.cycle(_OTHERS), strict=False)):
-            marker = MARKERS[1:][i % (len(MARKERS) - 1)]
-            ax.plot(
-                *xy, marker, markersize=8, color=color, markeredgecolor=TEXT, markeredgewidth=0.7, zorder=4
-            )
+        looks = zip(itertools.cycle(_OTHERS), itertools.cycle(MARKERS[1:]), strict=False)
+        edge = {"markeredgecolor": TEXT, "markeredgewidth": 0.7}
+        for xy, (color, marker) in zip(self.compared.values(), looks, strict=False):
+            ax.plot(*xy, marker, markersize=8, color=color, zorder=4, **edge)
         _front_axes(ax, measure, margin=0.13)
         self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
@@ -257,35 +232,19 @@ class TradeoffCurvesDisplay(Display):
     def __init__(self, curves: TradeoffCurves):
         self.curves = curves
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw one line per number of clusters, through the non-dominated labels of its curve.
+    def _draw(self, ax: Any) -> None:
+        """Draw one line per number of clusters, through the non-dominated labels of its curve."""
+        # Ordered colours for ordered numbers; cividis is colour-blind safe.
+        from matplotlib import colormaps
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a figure of its own.
-
-        Returns
-        -------
-        self
-            With ``ax_`` and ``figure_``.
-        """
-        measure = next(iter(self.curves.values())).measure
-        with look():
-            ax = self._axes(ax, (7.4, 5.0))
-            # Ordered colours for ordered numbers; cividis is colour-blind safe.
-            from matplotlib import colormaps
-
-            shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(self.curves)))
-            for i, (k, curve) in enumerate(self.curves.items()):
-                x, y = curve.front_values("Q"), curve.front_values(measure)
-                marker = MARKERS[i % len(MARKERS)]
-                ax.plot(x, y, marker=marker, color=shades[i], markersize=4.5, label=str(k))
-            _front_axes(ax, measure, margin=0.08)
-            method = next(iter(self.curves.values())).method
-            self._set_title(ax, f"Cohesion against fairness: {method}")
-            ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
-        return self
+        first = next(iter(self.curves.values()))
+        shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(self.curves)))
+        for (k, curve), shade, marker in zip(self.curves.items(), shades, itertools.cycle(MARKERS)):
+            x, y = curve.front_values("Q"), curve.front_values(first.measure)
+            ax.plot(x, y, marker=marker, color=shade, markersize=4.5, label=str(k))
+        _front_axes(ax, first.measure, margin=0.08)
+        self._set_title(ax, f"Cohesion against fairness: {first.method}")
+        ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
 
 
 class StabilityDisplay(Display):
@@ -317,36 +276,30 @@ class StabilityDisplay(Display):
     def __init__(self, stability: Stability):
         self.stability = stability
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the lines, on given axes or on new ones."""
-        with look():
-            ax = self._axes(ax, (7.2, 4.2))
-            table = self.stability.table()
-            lowest = 0.0
-            for name, (label, color, marker, style) in _LINES.items():
-                known = ~np.isnan(table[name])
-                values = table[name][known]
-                if values.size:
-                    ax.plot(table["k"][known], values, style, marker=marker, color=color, label=label)
-                    lowest = min(lowest, float(values.min()))
-            self._mark(ax)
-            ax.set_xticks(table["k"])
-            ax.set_ylim(lowest, 1.04)
-            ax.set_xlabel("number of clusters")
-            ax.set_title("How many clusters?")
-            ax.grid(axis="y", color=MUTED, alpha=0.15)
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        return self
+    _size = (7.2, 4.2)
 
-    def _mark(self, ax: Any) -> None:
+    def _draw(self, ax: Any) -> None:
+        table = self.stability.table()
+        lowest = 0.0
+        for name, (label, color, marker, style) in _LINES.items():
+            known = ~np.isnan(table[name])
+            values = table[name][known]
+            if values.size:
+                ax.plot(table["k"][known], values, style, marker=marker, color=color, label=label)
+                lowest = min(lowest, float(values.min()))
         chosen = self.stability.recommended
         if chosen is None:
             ax.text(0.02, 0.03, "no number is stable", transform=ax.transAxes, color=TEXT)
-            return
-        ax.axvline(chosen, color=TEXT, linewidth=1, linestyle=":")
-        ax.annotate(
-            "recommended", (chosen, 0.0), xytext=(4, 4), textcoords="offset points", color=TEXT, fontsize=9
-        )
+        else:
+            ax.axvline(chosen, color=TEXT, linewidth=1, linestyle=":")
+            beside = {"xytext": (4, 4), "textcoords": "offset points"}
+            ax.annotate("recommended", (chosen, 0.0), color=TEXT, fontsize=9, **beside)
+        ax.set_xticks(table["k"])
+        ax.set_ylim(lowest, 1.04)
+        ax.set_xlabel("number of clusters")
+        ax.set_title("How many clusters?")
+        ax.grid(axis="y", color=MUTED, alpha=0.15)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _front_axes(ax: Any, measure: str, *, margin: float) -> None:
@@ -367,12 +320,12 @@ def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:
             raise ParameterError(
                 f"The comparison has no score {measure!r}: give a mapping from name to (Q, {measure})."
             )
-        pairs = [(row.graph, row.method, row.mean("Q"), row.mean(measure)) for row in compare.rows]
-        return {
-            ", ".join(filter(None, (graph, method))): (x, y)
-            for graph, method, x, y in pairs
-            if x is not None and y is not None
-        }
+        found = {}
+        for row in compare.rows:
+            x, y = row.mean("Q"), row.mean(measure)
+            if x is not None and y is not None:
+                found[", ".join(filter(None, (row.graph, row.method)))] = (x, y)
+        return found
     if not isinstance(compare, Mapping):
         raise ParameterError(f"compare must be a Comparison or a mapping from name to (Q, {measure}).")
     for name, xy in compare.items():

@@ -63,12 +63,11 @@ def cluster(
     (30,)
     """
     estimator = get_method(method).load()
-    unknown = sorted(set(parameters) - set(estimator._get_param_names()))
-    if unknown:
+    known = estimator._get_param_names()
+    for name in sorted(set(parameters) - set(known)):
+        hint = did_you_mean(name, known)
         raise InputError(
-            f"{estimator.__name__} has no parameter {unknown[0]!r}"
-            f"{did_you_mean(unknown[0], estimator._get_param_names())}; it takes "
-            f"{', '.join(estimator._get_param_names())}."
+            f"{estimator.__name__} has no parameter {name!r}{hint}; it takes {', '.join(known)}."
         )
     if "n_clusters" not in parameters and getattr(estimator(), "n_clusters", None) is not None:
         raise ParameterError(
@@ -137,10 +136,10 @@ def fair_communities(
     )
     parts = result.communities
     if attribute is not None:
-        numbers = {node: number for number, part in enumerate(parts) for node in part}
-        for node, number in numbers.items():
-            vertex = graph.nodes[node] if library_of(graph) == "networkx" else _vertex(graph, node)
-            vertex[attribute] = number
+        for number, part in enumerate(parts):
+            for node in part:
+                vertex = graph.nodes[node] if library_of(graph) == "networkx" else _vertex(graph, node)
+                vertex[attribute] = number
     return parts
 
 
@@ -181,12 +180,9 @@ def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
     attributes, tables = make_tables(labels, graph.attributes)
     values = [notion.value(table.counts, table.groups.sizes) for table in tables]
     # It goes before the number of clusters, which is followed by the scores of each attribute.
-    place = list(scores).index("n_nonempty")
-    items = list(scores.items())
-    scores = dict([*items[:place], (notion.measure, attributes.mean(values)), *items[place:]])
+    place, items = list(scores).index("n_nonempty"), list(scores.items())
+    items.insert(place, (notion.measure, attributes.mean(values)))
     if attributes.are_several:
-        scores |= {
-            score_name(notion.measure, name): value
-            for name, value in zip(attributes.names, values, strict=True)
-        }
-    return scores
+        names = (score_name(notion.measure, name) for name in attributes.names)
+        items += zip(names, values, strict=True)
+    return dict(items)

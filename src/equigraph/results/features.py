@@ -165,14 +165,8 @@ def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
     known = read_graph(graph)
     sizes = {column.size for column in subject.features.values()}
     if known.sensitive_features is None and sizes == {known.n_nodes}:
-        known = Graph(
-            known.adjacency,
-            known.node_names,
-            subject.sensitive_features,
-            attribute,
-            missing="ignore",
-            attribute_options=subject.attribute_options,
-        )
+        options: dict[str, Any] = {"missing": "ignore", "attribute_options": subject.attribute_options}
+        known = Graph(known.adjacency, known.node_names, subject.sensitive_features, attribute, **options)
     if known.fingerprint() != subject.input_hash:
         raise GraphError(
             f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "

@@ -53,9 +53,11 @@ def write_content(path: Path, content: Any, raw: bool) -> dict[str, ColumnEntry]
     elif path.suffix == ".parquet":
         write_parquet(path, content)
     elif path.suffix == ".csv" and not isinstance(content, np.ndarray):
-        columns = dict(content) if isinstance(content, Mapping) else _entries_of(content)
-        write_csv(path, columns, raw=raw)
-        return _column_entries(columns)
+        if sparse.issparse(content):
+            found = sparse.coo_array(content)  # of clusters
+            content = {"cluster": found.row, "other": found.col, "interaction": found.data}
+        write_csv(path, dict(content), raw=raw)
+        return _column_entries(content)
     else:
         with atomic_path(path) as partial:
             if path.suffix == ".csv":
@@ -65,13 +67,6 @@ def write_content(path: Path, content: Any, raw: bool) -> dict[str, ColumnEntry]
             else:
                 np.savez_compressed(partial, **{path.stem: content})
     return {}
-
-
-def _entries_of(matrix: Any) -> dict[str, NDArray]:
-    """Return the entries of a sparse matrix between clusters as columns."""
-    found = sparse.coo_array(matrix)
-    places = dict(zip(("cluster", "other"), found.coords, strict=True))
-    return {**places, "interaction": found.data}
 
 
 @dataclass(frozen=True)
@@ -131,10 +126,9 @@ class Stored:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{path} cannot be read ({reason(error)}): {_EXPECTED}.") from None
+        what = f"{found.shape} of {found.dtype}"
         if found.shape != shape or found.dtype.kind not in "fiu":
-            raise InputError(
-                f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
-            )
+            raise InputError(f"{path} holds {what}: expected a matrix of {shape} numbers.")
         if not np.isfinite(found.data if sparse.issparse(found) else found).all():
             raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
         return found
@@ -174,11 +168,9 @@ def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
     if not entry["n_missing"]:
         return _typed(cells, entry["type"], path)
     missing = np.array([cell == "" for cell in cells])
-    if np.count_nonzero(missing) != entry["n_missing"]:
-        raise InputError(
-            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: "
-            f"{_EXPECTED}."
-        )
+    found, expected = int(missing.sum()), entry["n_missing"]
+    if found != expected:
+        raise InputError(f"{path} has {found:,} empty cells in a column with {expected:,}: {_EXPECTED}.")
     return with_gaps(_typed([cell for cell in cells if cell], entry["type"], path), missing)
 
 
@@ -236,48 +228,40 @@ def decode(value: Any, schema: Any, path: Path, name: str = "") -> Any:
     {'a': (1, 2)}
     """
     origin, args = get_origin(schema), get_args(schema)
-    if schema is Any:
-        return value
     if origin in (Union, types.UnionType):
-        return _decode_union(value, args, path, name)
+        *first, last = [option for option in args if option is not type(None)]
+        if value is None and type(None) in args:
+            return None
+        for option in first:
+            with suppress(InputError):
+                return decode(value, option, path, name)
+        return decode(value, last, path, name)
     if origin is NotRequired:
         return decode(value, args[0], path, name)
     if typing.is_typeddict(schema) or is_dataclass(schema):
         return _decode_object(value, schema, path, name)
-    if schema is float:
-        if value is None:
-            return math.nan
-        if type(value) in (int, float) and abs(value) <= sys.float_info.max:
-            return value
-    elif schema is int:
-        if type(value) is int and abs(value) < 2**64:
-            return value
-    elif origin is Literal:
-        if value in args:
-            return value
-    elif origin is np.ndarray:
+    if origin is np.ndarray:
         return _decode_array(value, get_args(args[1])[0], path, name)
-    elif origin in (list, tuple):
-        if isinstance(value, list):
-            inner = args if origin is tuple and args[-1] is not Ellipsis else [args[0]] * len(value)
-            if len(inner) == len(value):
-                return origin(decode(one, kind, path, name) for one, kind in zip(value, inner, strict=True))
-    elif origin is not None and issubclass(origin, Mapping):
-        if isinstance(value, dict):
-            return {key: decode(one, args[1], path, name or key) for key, one in value.items()}
-    elif type(value) is (type(None) if schema is None else schema):
+    if schema is float and value is None:
+        return math.nan
+    if origin in (list, tuple) and isinstance(value, list):
+        inner = args if origin is tuple and args[-1] is not Ellipsis else [args[0]] * len(value)
+        if len(inner) == len(value):
+            return origin(decode(one, kind, path, name) for one, kind in zip(value, inner, strict=True))
+    elif isinstance(origin, type) and issubclass(origin, Mapping) and isinstance(value, dict):
+        return {key: decode(one, args[1], path, name or key) for key, one in value.items()}
+    elif _is_scalar(value, schema, args):
         return value
     raise _wrong(value, path, name)
 
 
-def _decode_union(value: Any, options: tuple[Any, ...], path: Path, name: str) -> Any:
-    if value is None and type(None) in options:
-        return None
-    *first, last = [option for option in options if option is not type(None)]
-    for option in first:
-        with suppress(InputError):
-            return decode(value, option, path, name)
-    return decode(value, last, path, name)
+def _is_scalar(value: Any, schema: Any, options: tuple[Any, ...]) -> bool:
+    """Return whether a value is of a type without parts, or one of the options of a ``Literal``."""
+    if schema is float:
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max
+    if schema is int:
+        return type(value) is int and abs(value) < 2**64
+    return schema is Any or value in options or type(value) is (type(None) if schema is None else schema)
 
 
 def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
@@ -308,10 +292,8 @@ def _decode_array(value: Any, dtype: type, path: Path, name: str) -> NDArray:
         raise _wrong(value, path, name) from None
     if found.size == 0 and isinstance(value, list):
         return found.astype(dtype)
-    if (
-        found.dtype.kind not in ("i" if issubclass(dtype, np.integer) else "if")
-        or not np.isfinite(found).all()
-    ):
+    kinds = "i" if issubclass(dtype, np.integer) else "if"
+    if found.dtype.kind not in kinds or not np.isfinite(found).all():
         raise _wrong(value, path, name)
     return found.astype(dtype)
 

@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NotRequired, Self, TypedDict
@@ -41,6 +41,8 @@ FORMAT, VERSION = "equigraph", 2
 _NEW, _LOCK = ".equigraph-new", ".equigraph-lock"
 _PATIENCE = 5.0  # seconds to wait for another writer, which takes milliseconds
 _EXPECTED = "expected a folder that `save` or a command such as `equigraph cluster` wrote"
+# Errors of building an object from unsound entries.
+_DAMAGE = (EquigraphError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 # By the name of the file: an object of JSON, the columns of a table, a matrix, or arrays by name.
 Contents = Mapping[str, Any]
 
@@ -114,7 +116,7 @@ class OutputFolder:
         A file that equigraph did not write, or that was changed since, is the user's. The result of another run,
         which is a command and the folder it ran in, is not replaced either.
         """
-        found = _manifest_or_none(self.path)
+        found = _own_manifest(self.path)
         if not force and run is not None and found is not None and found.get("run") != run:
             by = f" (`{found['run'].get('command')}`)" if found.get("run") else ""
             raise ParameterError(
@@ -146,9 +148,7 @@ class OutputFolder:
         writes other files, such as pictures, into the folder that it is given. Returns the names of the files.
         """
         with naming_the_path(self.path), private_folder(self.path) as partial:
-            columns = {
-                name: write_content(partial / name, content, raw) for name, content in contents.items()
-            }
+            columns = {name: write_content(partial / name, one, raw) for name, one in contents.items()}
             if further is not None:
                 further(partial)
             names = sorted(os.listdir(partial))
@@ -157,8 +157,9 @@ class OutputFolder:
                 "files": {name: _file_entry(partial / name) for name in names},
                 "columns": {name: entries for name, entries in columns.items() if entries},
                 "raw": raw,
-                **({} if run is None else {"run": dict(run)}),
             }
+            if run is not None:
+                entries["run"] = dict(run)
             write_record(partial / MANIFEST, kind, entries)
             partial.chmod(0o777 & ~umask())
             os.replace(partial, self.path / _NEW)
@@ -168,7 +169,7 @@ class OutputFolder:
 
     def add(self, name: str) -> None:
         """Add a file that was written into the folder beside its result to the manifest."""
-        found = _manifest_or_none(self.path)
+        found = _own_manifest(self.path)
         if found is not None:
             found["files"][name] = _file_entry(self.path / name)
             write_record(self.path / MANIFEST, found.pop("kind"), found)
@@ -199,13 +200,12 @@ class OutputFolder:
                 place.rmdir()
 
 
-def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = None) -> Stored:
+def read_stored(folder: str | os.PathLike[str], wanted: Collection[str] | None = None) -> Stored:
     """Read files of a folder; raise InputError if one is missing, damaged, or changed since it was written.
 
     By default all files are read; names that are not in the manifest are skipped.
     """
     folder = Path(folder)
-    wanted = None if wanted is None else set(wanted)
     end, failures = time.monotonic() + _PATIENCE, 0
     while True:
         try:
@@ -233,19 +233,15 @@ def write_record(path: Path, kind: str, content: Mapping[str, Any]) -> None:
     write_json(path, record(kind, content))
 
 
-def read_record(path: str | os.PathLike[str], kind: str, schema: Any) -> Any:
-    """Return the content of a record of a kind, checked against a schema; see `decode`."""
+def read_record(path: str | os.PathLike[str], kind: str | None, schema: Any) -> Any:
+    """Return the content of a record of a kind, or of any if None, checked against a schema; see `decode`."""
     path = Path(path)
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
         text = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path} cannot be read ({text}): expected a {kind} that equigraph wrote.") from None
-    return parse_record(data, path, kind, schema)
-
-
-def parse_record(data: bytes, path: Path, kind: str | None, schema: Any) -> Any:
-    """Return the content of a record, given as bytes; any kind if None."""
+        wanted = f"a {kind or 'result'} that equigraph wrote"
+        raise InputError(f"{path} cannot be read ({text}): expected {wanted}.") from None
     content = parse_json(data, path)
     if content.get("format") != FORMAT or kind not in (None, content.get("kind")):
         raise InputError(f"{path} is no {kind or 'result'} that equigraph wrote.")
@@ -271,15 +267,7 @@ def refusing_damage(path: Path) -> Iterator[None]:
     """Convert errors of building an object from a file to an InputError with the path."""
     try:
         yield
-    except (
-        EquigraphError,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        IndexError,
-        OverflowError,
-    ) as error:
+    except _DAMAGE as error:
         if isinstance(error, InputError) and str(path) in str(error):
             raise
         text = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {reason(error)}"
@@ -290,23 +278,37 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a folder; raise InputError if it is absent or has changed."""
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder: {_EXPECTED}.")
-    data = _bytes_of(folder, MANIFEST)
-    if data is None:
+    path = _current(folder, MANIFEST)
+    if not path.exists():
         raise InputError(f"{folder} holds no {MANIFEST}: {_EXPECTED}.")
-    return parse_record(data, folder / MANIFEST, None, Manifest)
+    return read_record(path, None, Manifest)
 
 
-def _manifest_or_none(folder: Path) -> dict[str, Any] | None:
+def _own_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest in a folder itself, not that of its new contents; None if absent or damaged."""
     try:
-        return _read_manifest(folder)
+        return read_record(folder / MANIFEST, None, Manifest)
     except InputError:
         return None
 
 
+def _current(folder: Path, name: str) -> Path:
+    """Return where a file is: among the new contents, or in its place."""
+    new = folder / _NEW / name
+    return new if new.exists() else folder / name
+
+
 def _checked(folder: Path, name: str, entry: FileEntry) -> bytes:
-    data = _bytes_of(folder, name) if Path(name).name == name else None
-    if data is None:
-        raise InputError(f"{folder / name} is missing: {MANIFEST} lists it; make the result again.")
+    """Return the bytes of a file that is as the manifest says."""
+    if Path(name).name != name:
+        raise InputError(f"{folder / MANIFEST} lists {name!r}, which is no name of a file.")
+    try:
+        data = _current(folder, name).read_bytes()
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"{folder / name} cannot be read ({cause}): {MANIFEST} lists it; make the result again."
+        ) from error
     if entry != {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}:
         raise InputError(
             f"{folder / name} has changed since equigraph wrote it (its SHA-256 is another): make the result again."
@@ -314,25 +316,12 @@ def _checked(folder: Path, name: str, entry: FileEntry) -> bytes:
     return data
 
 
-def _bytes_of(folder: Path, name: str) -> bytes | None:
-    for place in (folder / _NEW, folder):
-        try:
-            return (place / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, ValueError) as error:
-            raise InputError(f"{place / name} cannot be read ({error}).") from error
-    return None
-
-
 def _is_ours(path: Path, manifest: Mapping[str, Any] | None) -> bool:
     """Return whether a file is as a manifest says."""
-    if manifest is None:
-        return False
-    if path.name == MANIFEST:
-        return True
+    if manifest is None or path.name == MANIFEST:
+        return manifest is not None
     try:
-        return path.name in manifest["files"] and manifest["files"][path.name] == _file_entry(path)
+        return manifest["files"].get(path.name) == _file_entry(path)
     except OSError:
         return False
 
@@ -344,35 +333,25 @@ def _file_entry(path: Path) -> FileEntry:
 
 
 def _tidy(target: Path) -> None:
-    """Move the files of new contents to their places; an interrupted writer may have moved some already."""
+    """Move the files of new contents to their places; an interrupted writer may have moved some already.
+
+    Files of the result that is replaced are removed, except those that were changed since.
+    """
     new = target / _NEW
     if not (new / MANIFEST).is_file():
         with suppress(OSError):
             new.rmdir()  # all files were moved, but the last step is missing
         return
-    try:
-        names = set(_own_manifest(new)["files"])
-    except InputError:
+    manifest, older = _own_manifest(new), _own_manifest(target)
+    if manifest is None:
         # Damaged on disk: it cannot be read, and would block every later write.
         shutil.rmtree(new)
         return
-    for name in _older_files(target) - names:
-        (target / name).unlink()
+    names = set(manifest["files"])
+    for name in set(older["files"]) - names if older is not None else ():
+        if Path(name).name == name and _is_ours(target / name, older):
+            (target / name).unlink()
     for name in sorted(names & set(os.listdir(new))):
         os.replace(new / name, target / name)
     os.replace(new / MANIFEST, target / MANIFEST)
     new.rmdir()
-
-
-def _own_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest in a folder itself, not that of its new contents."""
-    return parse_record((folder / MANIFEST).read_bytes(), folder / MANIFEST, None, Manifest)
-
-
-def _older_files(target: Path) -> set[str]:
-    """Return the files of the result that is replaced, except those that were changed since."""
-    try:
-        older = _own_manifest(target)
-    except (OSError, InputError):
-        return set()
-    return {name for name in older["files"] if Path(name).name == name and _is_ours(target / name, older)}

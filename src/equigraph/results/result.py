@@ -13,27 +13,33 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.hooks import hook
-from equigraph._utils.records import parameters_of
+from equigraph._utils.notebook import MAX_GROUPS, page_of
+from equigraph._utils.records import parameters_of, plain, write_json
 from equigraph._utils.sizes import small_clusters
 from equigraph._utils.text import count
 from equigraph.base import GraphClusterer
-from equigraph.exceptions import GraphError
-from equigraph.graph import Graph
+from equigraph.exceptions import GraphError, require
+from equigraph.graph import Graph, as_graph
 from equigraph.graph.features import with_features
-from equigraph.graph.groups import AttributeOptions
+from equigraph.graph.groups import AttributeOptions, contingency_table
 from equigraph.graph.groups.attributes import Features
+from equigraph.graph.names import texts
 from equigraph.metrics import evaluate
 from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
-from equigraph.results.exports import Exported
-from equigraph.results.features import facts_of, group_columns
+from equigraph.results.features import Featured, attribute_entries, facts_of, graph_of, group_columns
 from equigraph.results.formats import Stored
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
 from equigraph.stores.blocks import BlockGraph, evaluate_blocks
 
+# Fields that the summary contains unchanged.
+_SUMMARY_FIELDS = (
+    "scores", "attribute", "parameters", "rules", "seed", "seconds", "status", "versions", "input_hash", "source",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Exported):
+class ClusteringResult(Featured):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -66,10 +72,9 @@ class ClusteringResult(Exported):
     attribute : str or None
         Name of the attribute that the groups come from; of several all names.
     source : dict or None
-        Origin of the graph, as set by commands: the command, the folder it ran in, the file and the options of reading.
+        Origin of the graph, as set by commands: the command, the folder it ran in, file and options of reading.
     status : str or None
-        How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
-        None if a method does not iterate.
+        How the fit ended: "converged", "max_iter", "stopped" (by a callback), "diverged", or None without iterations.
     graph : Graph or None
         The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     attribute_options : AttributeOptions
@@ -234,7 +239,6 @@ class ClusteringResult(Exported):
             If the folder cannot be written, another process is writing to it, or it holds other files of these names.
         OutputError
             If the disk is full; the folder is then as it was.
-
         """
         with OutputFolder(folder) as out:
             out.write(KIND, contents_of(self), raw=raw, force=force)
@@ -388,10 +392,105 @@ class ClusteringResult(Exported):
         """
         return hook("price")(self, graph, by, effort, callbacks, attributes)
 
+    def to_networkx(self, graph: Any) -> Any:
+        """Return the graph as a networkx graph whose nodes carry ``cluster`` (and ``group``).
+
+        The graph is the one that was clustered; its nodes are found by name.
+
+        Raises
+        ------
+        GraphError
+            If it has other nodes.
+        """
+        graph = as_graph(graph)
+        places, several = self._places_in(graph), len(self.features) > 1
+        groups = {name if several else "group": column for name, column in self.features.items()}
+        columns = {name: column[places] for name, column in {"cluster": self.labels, **groups}.items()}
+        return Graph._trusted(graph.adjacency, graph.node_names, sensitive_features=columns).to_networkx()
+
+    @property
+    def communities(self) -> list[set[Any]]:
+        """Nodes of each cluster as the graph names them, largest cluster first; clusters without nodes are left out."""
+        found: dict[int, set[Any]] = {}
+        for name, label in zip(self.node_names.tolist(), self.labels.tolist(), strict=True):
+            found.setdefault(label, set()).add(name)
+        return sorted(found.values(), key=len, reverse=True)
+
+    def to_igraph(self, graph: Any = None) -> Any:
+        """Return the clusters as an igraph ``VertexClustering`` (extra ``peers``).
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered, also an igraph graph; by default that of the result.
+        """
+        graph = graph_of(self, graph) if graph is None else graph
+        igraph = require("igraph", extra="peers", purpose="A VertexClustering")
+        known = as_graph(graph)
+        if not isinstance(graph, igraph.Graph):
+            upper = sparse.triu(known.adjacency, format="coo")
+            names, weights = {"name": known.node_names.tolist()}, {"weight": upper.data.tolist()}
+            pairs = np.column_stack(upper.coords).tolist()
+            graph = igraph.Graph(known.n_nodes, pairs, vertex_attrs=names, edge_attrs=weights)
+        return igraph.VertexClustering(graph, self.labels[self._places_in(known)].tolist())
+
+    def to_cdlib(self, graph: Any = None) -> Any:
+        """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default that of the result.
+        """
+        graph = graph_of(self, graph) if graph is None else graph
+        cdlib = require("cdlib", extra="cdlib", purpose="A NodeClustering")
+        if type(graph).__module__.partition(".")[0] != "networkx":
+            graph = self.to_networkx(graph)
+        else:
+            self._places_in(as_graph(graph))  # checks the nodes
+        parts = [sorted(part, key=str) for part in self.communities]
+        return cdlib.NodeClustering(parts, graph, self.method, method_parameters=dict(self.parameters))
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but the per-node arrays, ready for JSON."""
+        return {
+            "method": self.method,
+            "n_nodes": int(self.labels.size),
+            "n_clusters": self.n_clusters,
+            "sizes": self.sizes.tolist(),
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            **attribute_entries(self),
+            "small_clusters": self.small_clusters.tolist(),
+            **{name: plain(getattr(self, name)) for name in _SUMMARY_FIELDS},
+        }
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary` and the labels by node as JSON."""
+        nodes = dict(zip(map(str, self.node_names.tolist()), self.labels.tolist(), strict=True))
+        write_json(path, {**self.summary(), "labels": nodes})
+
+    def _repr_html_(self) -> str:
+        """Return the clusters with their groups, for a notebook."""
+        heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
+        for attribute, groups in self.attributes.groups.items() if self.attributes else ():
+            counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
+            shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
+            rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
+        return page_of(repr(self), heads, rows)
+
+    def _places_in(self, graph: Graph) -> NDArray[np.intp]:
+        """Return the positions of the nodes of a graph; raise GraphError if it has other nodes."""
+        places = {name: place for place, name in enumerate(texts(self.node_names))}
+        names = texts(graph.node_names)
+        if set(names) != set(places):
+            what = f"The graph has other nodes than the {self.labels.size} that were clustered"
+            raise GraphError(f"{what}: give the graph that the result is of.")
+        return np.array([places[name] for name in names], dtype=np.intp)
+
     def __repr__(self) -> str:
-        scores = ", ".join(
-            f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB") if name in self.scores
-        )
+        known = [name for name in ("Q", "B", "NB") if name in self.scores]
+        scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in known)
         found = int((self.sizes > 0).sum())
         clusters = count(self.n_clusters, "cluster")
         if found < self.n_clusters:

@@ -2,9 +2,7 @@ import http.client
 import json
 import queue
 import threading
-from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -13,7 +11,7 @@ from equigraph.apps.explore.people import classroom
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-Ask = Callable[..., tuple[int, Any]]
+WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 
 @contextmanager
@@ -48,6 +46,10 @@ def ask(running, path, content=None, *, method=None, body=None, headers=None):
     connection.close()
     kind = answer.headers.get("content-type", "")
     return answer.status, json.loads(raw) if kind.startswith("application/json") else raw
+
+
+def state_of(running):
+    return ask(running, "/api/state")[1]
 
 
 def drag(page, who, cluster):

@@ -52,10 +52,8 @@ def test_scores_are_those_of_the_metrics(year):
         two = [found["even_by_attribute"][name] for name in ("Gender", "Special needs")]
         assert found["even"] == pytest.approx(sum(two) / 2)
         # Counted one by one.
-        rows, columns = year.wishes.nonzero()
-        same = [
-            (i, j) for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if labels[i] == labels[j]
-        ]
+        pairs = np.column_stack(year.wishes.nonzero()).tolist()
+        same = [(i, j) for i, j in pairs if labels[i] == labels[j]]
         assert found["kept"] == len(same)
         assert kept(year, labels).tolist() == [sum(i == who for i, _ in same) for who in range(year.n_people)]
 
@@ -68,10 +66,8 @@ def test_rules_are_judged_by_the_oracle(year):
         judged = rule_states(one)
         found = Rules.of(one.rules).check(year.graph, one.labels, n_clusters=3)
         assert sum(rule["broken"] for rule in judged) == len(found)
-        where = {
-            int(cluster) for one in violations(one.rules, year.graph, one.labels) for cluster in one.clusters
-        }
-        assert {cluster for rule in judged for cluster in rule["where"]} == where
+        where = sum((one.clusters for one in violations(one.rules, year.graph, one.labels)), ())
+        assert {cluster for rule in judged for cluster in rule["where"]} == set(map(int, where))
 
 
 def test_reasons_are_what_moving_would_do(room, labelled):
@@ -85,13 +81,6 @@ def test_reasons_are_what_moving_would_do(room, labelled):
         after = scores(moved)
         assert option["kept"] == after["kept"] - before["kept"]
         assert option["even"] == pytest.approx(after["even"] - before["even"])
-
-
-def test_revisions_grow_over_all_boards(room, labelled):
-    # A page that has seen one board would else take the first groups of the next for old.
-    first = Session(labelled, keep=False)
-    first.act({"do": "lock", "who": 0})
-    assert Session(labelled, keep=False).revision > first.revision
 
 
 def test_history_goes_back_to_the_start_and_forward(room, labelled):
@@ -109,6 +98,8 @@ def test_history_goes_back_to_the_start_and_forward(room, labelled):
     session.act({"do": "goto", "step": 5})
     assert session.state()["labels"] == end["labels"]
     assert not session.state()["can_redo"]
+    # A page that has seen one board would else take the first groups of the next for old.
+    assert Session(labelled, keep=False).revision > session.revision
 
 
 def test_who_is_locked_stays(room, labelled):
@@ -124,17 +115,13 @@ def test_who_is_locked_stays(room, labelled):
 @pytest.mark.parametrize(
     "payload",
     [
-        {},
         {"do": "fly"},
-        {"do": "move"},
         {"do": "move", "who": 30, "to": 0},
         {"do": "move", "who": -1, "to": 0},
         {"do": "move", "who": True, "to": 0},
         {"do": "move", "who": "0", "to": 0},
         {"do": "move", "who": 0, "to": 3},
-        {"do": "move", "who": 0, "to": 1e9},
         {"do": "together", "who": 0, "other": 0},
-        {"do": "apart", "who": 0},
         {"do": "rename", "cluster": 0, "name": ""},
         {"do": "rename", "cluster": 0, "name": "Group 2"},
         {"do": "rename", "cluster": 0, "name": "Gruppe 2"},
@@ -181,15 +168,15 @@ def test_a_saved_board_opens_again(year, tmp_path):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("people", ["Ada"]),
-        ("people", "Ada"),
+        ("title", None),
         ("links", [[0, 99, 1]]),
         ("links", [[0, 1, -1]]),
         ("links", "x"),
-        ("attributes", {"gender": ["girl"]}),
         ("state", {}),
         ("state", None),
         ("roster", {"people": ["Ada", "Ben"], "friends": [["Ada", "Nobody"]]}),
+        ("roster", {"people": ["Ada"], "attributes": {"gender": ["girl"]}}),
+        ("roster", {"people": ["Ada", "Ada"]}),
         ("roster", 7),
     ],
 )
@@ -270,12 +257,12 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year):
     labels = np.arange(year.n_people) % 3
     step = replace(first_step(year, 3), labels=labels, locked=frozenset({0, 2}))
     step = act(step, {"do": "add-rule", "rule": {"sizes": [20, 40]}})
-    two, changes = with_number(step, 2)
+    two = with_number(step, 2)
     assert two.locked == {0}
-    assert changes == [("unlocked", year.names[2])]
+    assert two.changes == ({"kind": "unlocked", "name": year.names[2]},)
     assert [rule for rule in two.rules if rule.keyword == "sizes"] == [Sizes(((20, 40),))]
-    four, changes = with_number(step, 4)
-    assert changes == [("sizes", None)]
+    four = with_number(step, 4)
+    assert [change["kind"] for change in four.changes] == ["sizes"]
     assert four.locked == {0, 2}
     assert [rule for rule in four.rules if rule.keyword == "sizes"] == [Sizes(((19, 20),))]
 
@@ -283,10 +270,10 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year):
 def test_points_for_another_number_of_clusters_are_not_offered(room, labelled):
     session = Session(labelled, keep=False)
     session.take("curve", labelled, labelled, [{"labels": labelled.labels, "even": 1.0, "kept": 1}])
-    four, changes = session.number(4, "de")
+    four = with_number(labelled, 4, "de")
     assert four.clusters[3] == "Group 4"  # as those that are there go on
     found = {"labels": np.arange(30) % 4, "rules": four.rules, "given_up": ()}
-    session.take("first", labelled, four, found, changes)
+    session.take("first", labelled, four, found)
     assert session.state()["curve"]["points"] == []
     with pytest.raises(InputError):
         session.act({"do": "point", "number": 0})

@@ -13,6 +13,7 @@ from equigraph.apps.explore.files import WRITERS
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.session import Session
 from equigraph.datasets import make_school_roster
+from equigraph.graph import Graph
 from tests.apps.explore.conftest import ask, running_server
 
 LEAKS = ("/tmp", "/home", "/work", "site-packages", "Traceback", "equigraph-explore-", 'File "')
@@ -152,9 +153,9 @@ def test_html_is_shown_and_not_run_and_another_file_opens(browser, room, labelle
     from dataclasses import replace
 
     nasty = "<img src=x onerror=\"document.title='run'\">"
-    names = tuple(f"{nasty}{i}" for i in range(30))
-    values = {nasty: tuple(np.where(np.arange(30) % 2, nasty, "x").tolist())}
-    people = BoardPeople.of_links(names, values, room.adjacency, nasty)
+    names = np.array([f"{nasty}{i}" for i in range(30)])
+    values = {nasty: np.where(np.arange(30) % 2, nasty, "x")}
+    people = BoardPeople.of_graph(Graph(room.adjacency, names, values), nasty)
     step = replace(labelled, people=people, clusters=(nasty, "b", "c"), attributes=(nasty,))
     with running_server(Session(step, keep=False)) as running:
         page = browser.new_page()

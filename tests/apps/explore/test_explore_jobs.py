@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from equigraph._utils.files import private_folder
+from equigraph.apps.explore import jobs
 from equigraph.apps.explore.errors import Cancelled
 from equigraph.apps.explore.jobs import Worker
 
@@ -38,14 +39,26 @@ def test_a_task_that_waits_ends_with_the_server():
     cancelled = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         payload = {"people": _Slow()}
-        waiting = pool.submit(worker.run, "first", payload, seconds=60, cancelled=cancelled, notify=_tell)
+        waiting = pool.submit(worker.run, "first", payload, cancelled=cancelled, notify=_tell)
         while not worker.is_alive():
             time.sleep(0.01)
         worker.close()
         assert isinstance(waiting.exception(60), Cancelled)
     with pytest.raises(Cancelled):
-        worker.run("first", {}, seconds=60, cancelled=cancelled, notify=_tell)
+        worker.run("first", {}, cancelled=cancelled, notify=_tell)
     assert not worker.is_alive()
+
+
+def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled, monkeypatch):
+    monkeypatch.setattr(jobs, "_GRACE", 120.0)  # as a busy machine may need
+    worker, cancelled, payload = Worker(), threading.Event(), {"step": labelled}
+    with pytest.raises(Cancelled):
+        worker.run("alternatives", payload, cancelled=cancelled, notify=lambda *progress: cancelled.set())
+    process = worker._process
+    drawn = worker.run("layout", payload, cancelled=threading.Event(), notify=_tell)
+    assert len(drawn["x"]) == 30
+    assert worker._process is process
+    worker.close()
 
 
 def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, monkeypatch):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.apps.cli.app import app
-from equigraph.apps.explore.offline import changes, content_of, write_interactive
+from equigraph.apps.explore.offline import content_of, write_interactive
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
 from equigraph.apps.report.findings import findings_of
@@ -44,14 +44,6 @@ def _labels(content):
             labels[place] = label
         every.append(labels)
     return every
-
-
-def test_changes_lead_from_labels_to_labels():
-    rng = np.random.default_rng(0)
-    for n in (1, 5, 40):
-        one, other = rng.integers(0, 4, (2, n))
-        content = {"first": one.tolist(), "changes": [changes(one, other)]}
-        assert _labels(content) == [one.tolist(), other.tolist()]
 
 
 def test_every_point_of_the_front_is_in_the_page(graph, curve):

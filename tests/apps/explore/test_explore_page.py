@@ -7,7 +7,7 @@ import pytest
 
 from equigraph.apps.explore.scoring import kept
 from equigraph.apps.explore.session import Session
-from tests.apps.explore.conftest import ask, drag, running_server
+from tests.apps.explore.conftest import WAIT, ask, drag, running_server, state_of
 
 pytest.importorskip("playwright.sync_api")
 
@@ -19,7 +19,6 @@ _OVERLAPS = """() => {
         && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
     return [document.documentElement.scrollWidth, window.innerWidth, overlapping];
 }"""
-_WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,7 @@ def open_page(browser, server):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(_WAIT)
+        page.set_default_timeout(WAIT)
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.goto(server.link)
@@ -50,10 +49,6 @@ def open_page(browser, server):
     for context in contexts:
         context.close()
     assert [text for text in said if "status of 400" not in text] == []
-
-
-def _state(server):
-    return ask(server, "/api/state")[1]
 
 
 def _score(page, name):
@@ -68,11 +63,11 @@ def test_a_card_is_dragged_and_everything_answers(open_page, server, room):
     page = open_page()
     assert page.locator(".column").count() == 3
     assert page.locator(".card").count() == 30
-    before = _state(server)
+    before = state_of(server)
     shown = _score(page, "even"), _score(page, "kept")
     drag(page, 0, 1)
     _in(page, 0, 1)
-    after = _state(server)
+    after = state_of(server)
     assert after["labels"][0] == 1
     assert (_score(page, "even"), _score(page, "kept")) != shown
     assert _score(page, "even") == f"{round(100 * after['scores']['even'])} %"
@@ -113,7 +108,7 @@ def test_a_card_is_moved_by_keys_and_told(open_page, server):
     page.wait_for_selector(".column.target[data-cluster='1']")
     page.keyboard.press("Enter")
     _in(page, 3, 1)
-    assert _state(server)["labels"][3] == 1
+    assert state_of(server)["labels"][3] == 1
     name = page.text_content("[data-who='3'] .card-name")
     page.wait_for_selector(f"[role=status]:has-text('{name} is in Group 2 now')", state="attached")
     # The focus stays on the card; picked up and put back, nothing has changed.
@@ -122,7 +117,7 @@ def test_a_card_is_moved_by_keys_and_told(open_page, server):
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Escape")
     assert page.locator(".grabbed").count() == 0
-    assert _state(server)["labels"][3] == 1
+    assert state_of(server)["labels"][3] == 1
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.closest('[data-who]').dataset.who") != "3"
     page.keyboard.press("Control+z")
@@ -140,7 +135,7 @@ def test_why_rename_and_search(open_page, server):
     page.locator(".column[data-cluster='1'] input.cluster-name").fill("<b>Blue</b>")
     page.keyboard.press("Enter")
     page.wait_for_selector("h2:has-text('<b>Blue</b>')", state="attached")
-    assert _state(server)["clusters"][1] == "<b>Blue</b>"
+    assert state_of(server)["clusters"][1] == "<b>Blue</b>"
     name = page.text_content("[data-who='7'] .card-name")
     page.locator(".tabs input[type=search]").fill(name)
     page.wait_for_selector("[data-who='8']", state="detached")
@@ -150,27 +145,27 @@ def test_why_rename_and_search(open_page, server):
 def test_the_dial_takes_every_point_and_reload_and_back_work(open_page, server):
     page = open_page()
     page.wait_for_selector(".dial input")
-    points = _state(server)["curve"]["points"]
+    points = state_of(server)["curve"]["points"]
     assert len(points) >= 3
     assert [one["even"] for one in points] == sorted(one["even"] for one in points)
     dial = page.locator(".dial input")
     dial.focus()
     page.keyboard.press("Home")
     page.wait_for_selector(".dot.here[data-point='0']")
-    state = _state(server)
+    state = state_of(server)
     assert state["curve"]["here"] == 0
     assert _score(page, "even") == f"{round(100 * points[0]['even'])} %"
     page.locator(f".dot[data-point='{len(points) - 1}']").click()
     page.wait_for_selector(f".dot.here[data-point='{len(points) - 1}']")
-    last = _state(server)
+    last = state_of(server)
     assert last["scores"]["even"] >= max(one["even"] for one in points) - 1e-9
     page.reload()
     page.wait_for_selector(".card")
-    assert _state(server)["labels"] == last["labels"]
+    assert state_of(server)["labels"] == last["labels"]
     assert f"step={last['step']}" in page.url
     page.go_back()
     page.wait_for_selector(".dot.here[data-point='0']")
-    assert _state(server)["labels"] == state["labels"]
+    assert state_of(server)["labels"] == state["labels"]
 
 
 def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page, server):
@@ -178,14 +173,15 @@ def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page, server):
     page.click("[data-do=alternatives]")
     page.locator("[data-job=alternatives] button").click()
     page.wait_for_selector("[data-job=alternatives]", state="detached")
-    assert _state(server)["alternatives"] == []
+    assert state_of(server)["alternatives"] == []
+    assert page.locator(".notice").count() == 0
     page.click("[data-do=alternatives]")
     page.wait_for_selector("dialog .alternative >> nth=1")
-    state = _state(server)
+    state = state_of(server)
     assert 1 <= len(state["alternatives"]) <= 3
     page.locator("dialog .alternative button").first.click()
     page.wait_for_url(f"**step={state['step'] + 1}*")
-    assert _state(server)["labels"] == state["alternatives"][0]["labels"]
+    assert state_of(server)["labels"] == state["alternatives"][0]["labels"]
 
 
 def test_axe_finds_nothing_serious(open_page):

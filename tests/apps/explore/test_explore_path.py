@@ -12,13 +12,12 @@ import pytest
 from equigraph.apps.classes import load_division
 from equigraph.apps.explore.steps import board_of_division
 from equigraph.apps.explore.uploads import OfferedSheet, Upload, inspect
-from tests.apps.explore.conftest import ask, running_server
+from tests.apps.explore.conftest import WAIT, running_server, state_of
 
 pytest.importorskip("playwright.sync_api")
 
 FIRST, LAST = ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay"), ("Abel", "Brandt", "Çelik", "Dorn")
 NAMES = [f"{first} {last}" for last in LAST for first in FIRST]
-_WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 
 def _sheet(folder):
@@ -38,10 +37,6 @@ def _sheet(folder):
     return OfferedSheet(upload, inspect(upload), number=3)
 
 
-def _state(server):
-    return ask(server, "/api/state")[1]
-
-
 def _menu(page, who, item):
     page.locator(f"[data-who='{who}'] .card-menu").click()
     page.get_by_role("menuitem", name=item).click()
@@ -55,7 +50,7 @@ def _fits(page):
 def test_from_a_messy_sheet_to_lists(browser, tmp_path):
     context = browser.new_context(viewport={"width": 390, "height": 850}, locale="en-GB")
     page = context.new_page()
-    page.set_default_timeout(_WAIT)
+    page.set_default_timeout(WAIT)
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     with running_server(_sheet(tmp_path)) as server:
@@ -80,7 +75,7 @@ def test_from_a_messy_sheet_to_lists(browser, tmp_path):
         page.goto(server.link)
         page.locator(".stored .link").first.click()
         page.wait_for_selector(".card >> nth=23")
-        assert _state(server)["labels"] == labels
+        assert state_of(server)["labels"] == labels
     assert errors == []
     context.close()
     division = load_division(tmp_path / "out")
@@ -132,14 +127,14 @@ def _read_notes(page):
 
 def _edit(page, server):
     """Move and lock a card, undo and redo, repair; every column says what it costs."""
-    state = _state(server)
+    state = state_of(server)
     assert [rule["broken"] for rule in state["rules"]] == [0] * len(state["rules"])
     page.wait_for_selector("[data-cost=Points]:not(:has-text('…'))")
     who = next(i for i in range(8, 24) if state["labels"][i] == 0)
     _menu(page, who, "Move to Group 2")
     page.wait_for_selector(f".column[data-cluster='1'] [data-who='{who}']")
     page.wait_for_selector(".column[data-cluster='1'] .light.bad")
-    after_move = _state(server)["labels"]
+    after_move = state_of(server)["labels"]
     _menu(page, who, "Lock here")
     page.wait_for_selector(f"[data-who='{who}'].locked .lock")
     for key, locked in (("z", ":not(.locked)"), ("y", ".locked")):
@@ -152,7 +147,7 @@ def _edit(page, server):
     page.wait_for_selector(".rules li.broken:has-text('apart')")
     page.click("[data-do=repair]")
     page.wait_for_selector(".rules li.broken", state="detached")
-    after = _state(server)
+    after = state_of(server)
     assert after["labels"][who] == 1
     assert after["labels"][friend] != 1
     assert not any(rule["broken"] for rule in after["rules"])
@@ -160,7 +155,7 @@ def _edit(page, server):
 
 def _come_and_leave(page, server):
     """Add somebody and remove somebody: all others stay."""
-    before = _state(server)["labels"]
+    before = state_of(server)["labels"]
     page.click("[data-do=arrival]")
     page.fill("dialog input >> nth=0", NAMES[0])
     page.click("dialog button[type=submit]")
@@ -169,12 +164,12 @@ def _come_and_leave(page, server):
     page.fill("dialog input[list] >> nth=0", NAMES[4])
     page.click("dialog button[type=submit]")
     page.wait_for_selector("[data-who='24'].selected")
-    state = _state(server)
+    state = state_of(server)
     assert state["labels"][:24] == before
     assert state["labels"][24] == before[4]
     _menu(page, 24, "Has left")
     page.wait_for_selector("[data-who='24']", state="detached")
-    assert _state(server)["labels"] == before
+    assert state_of(server)["labels"] == before
 
 
 def _change_number(page, server):
@@ -183,7 +178,7 @@ def _change_number(page, server):
     page.fill("[data-do=number]", "2")
     page.keyboard.press("Enter")
     page.wait_for_selector(".column[data-cluster='2']", state="detached")
-    state = _state(server)
+    state = state_of(server)
     assert len(state["locked"]) == 1
     assert not any(rule["broken"] for rule in state["rules"])
     page.keyboard.press("Control+z")  # the focus is still in the field of the number
@@ -207,4 +202,4 @@ def _save(page, server, folder):
     assert not re.search(r"\bnode|cluster \d|\bQ\b|year_ 5\.csv", text)
     # The lines of Python find the board under the name that the browser gave it.
     subprocess.run([sys.executable, str(path)], cwd=folder, check=True, capture_output=True, timeout=120)
-    return _state(server)["labels"]
+    return state_of(server)["labels"]

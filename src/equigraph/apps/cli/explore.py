@@ -31,25 +31,21 @@ def command(source: str | None, **settings: Any) -> None:
         _print_labels(source)
         return
     require("starlette", extra="explore", purpose="The explorer")
-    from equigraph.apps.explore.jobs import Worker
+    from equigraph.apps.explore.jobs import start_loading
 
-    worker = Worker()
-    worker.start()  # loads the search while the people are read here
+    start_loading()  # of the search, while the people are read here
     from equigraph.apps.explore.app import open_session
 
-    try:
-        opened = _opened(source, settings, open_session)
-        if not is_local(settings["host"]):
-            note(
-                f"Listening on {settings['host']}: others on the network can reach this server, though not without "
-                "the token in the link; names travel unencrypted."
-            )
-        if getattr(opened, "restored", False):
-            note("This board is as it was left; --fresh starts over.")
-        options = {name: settings[name] for name in ("host", "port", "browser")}
-        serve(opened, worker=worker, ready=_announce, **options)
-    finally:
-        worker.stop()
+    opened = _opened(source, settings, open_session)
+    if not is_local(settings["host"]):
+        note(
+            f"Listening on {settings['host']}: others on the network can reach this server, though not without "
+            "the token in the link; names travel unencrypted."
+        )
+    if getattr(opened, "restored", False):
+        note("This board is as it was left; --fresh starts over.")
+    options = {name: settings[name] for name in ("host", "port", "browser")}
+    serve(opened, ready=_announce, **options)
 
 
 def _opened(source: str | None, settings: Settings, open_session: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import mimetypes
 import secrets
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,34 +14,25 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
 from equigraph.apps.explore.errors import BoardError, Cancelled, refusal_facts
 from equigraph.apps.explore.files import WRITERS, static_text
-from equigraph.apps.explore.jobs import Job, Jobs, Worker
+from equigraph.apps.explore.jobs import Job, Jobs
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import Step, first_step
+from equigraph.apps.explore.steps import Step, first_step, with_number
 from equigraph.apps.explore.uploads import OfferedSheet, Upload, Uploads
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
 _MOST_JSON = 1 << 20
 _STATIC = ("explore.js", "explore.css", "icon.svg")
-_KINDS = {
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "zip": "application/zip",
-    "csv": "text/csv; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "png": "image/png",
-    "svg": "image/svg+xml",
-    "json": "application/json",
-    "py": "text/x-python; charset=utf-8",
-    "sh": "text/x-shellscript; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-}
+# Without those of the system, which may be wrong.
+_TYPES = mimetypes.MimeTypes()
+_TYPES.add_type("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx")
+_TYPES.add_type("text/javascript", ".js")
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -65,16 +56,9 @@ _EAGER = 400
 class Explorer:
     """State of a server: the open board, its jobs and its uploads."""
 
-    def __init__(
-        self,
-        opened: Session | OfferedSheet,
-        folder: Path,
-        token: str,
-        port: int,
-        worker: Worker | None = None,
-    ) -> None:
+    def __init__(self, opened: Session | OfferedSheet, folder: Path, token: str, port: int) -> None:
         self.token, self.port = token, port
-        self.jobs, self.uploads = Jobs(worker), Uploads(folder)
+        self.jobs, self.uploads = Jobs(), Uploads(folder)
         self._session = opened if isinstance(opened, Session) else None
         # The sheet given to the command, until the page has confirmed how it was read.
         self._offered: dict[str, Any] | None = None
@@ -89,9 +73,9 @@ class Explorer:
             raise BoardError("not-open")
         return self._session
 
-    # Pages
+    # Pages. Functions that are not async run in a thread.
 
-    async def enter(self, request: Request) -> Response:
+    def enter(self, request: Request) -> Response:
         """Exchange the token of the link for a cookie that scripts cannot read."""
         if not is_token(request.query_params.get("token", ""), self.token):
             return PlainTextResponse("This link is not of this start: take the one in the terminal.", 401)
@@ -99,87 +83,77 @@ class Explorer:
         answer.set_cookie(cookie_name(self.port), self.token, httponly=True, samesite="strict", path="/")
         return answer
 
-    async def page(self, request: Request) -> Response:
+    def page(self, request: Request) -> Response:
         """Return the page, its script, its style sheet or its icon."""
         name = request.path_params.get("name", "index.html")
         if name not in (*_STATIC, "index.html"):
             return PlainTextResponse("There is no such file.", 404)
-        return Response(static_text(name), media_type=_KINDS[name.rpartition(".")[2]])
+        return Response(static_text(name), media_type=_TYPES.guess_type(name)[0])
 
     # The board
 
-    async def board(self, request: Request) -> Response:
+    def board(self, request: Request) -> Response:
         """Return the whole board, or the sheet to confirm before there is one."""
-        if self._session is None:
-            return JSONResponse({"offered": self._offered})
-        return await _json(self.session.board)
+        return JSONResponse({"offered": self._offered} if self._session is None else self._session.board())
 
-    async def state(self, request: Request) -> Response:
+    def state(self, request: Request) -> Response:
         """Return the part of the board that changes."""
-        return await _json(self.session.state)
+        return JSONResponse(self.session.state())
 
     async def act(self, request: Request) -> Response:
         """Apply an action to the board."""
         payload, session = await _payload(request), self.session
-        answer = await _json(session.act, payload)
+        state = await run_in_threadpool(session.act, payload)
         self._publish(session)
         if session.people.n_people <= _EAGER:
-            self._renew(session)
-        return answer
+            self.renew(session)
+        return JSONResponse(state)
 
     def _publish(self, session: Session) -> None:
         if session is self._session:
             self.jobs.publish("state", {"revision": session.revision})
 
-    def begin(self) -> None:
-        """Start the search for first labels, if there are none, and then for costs and curve."""
-        if self._session is None:
+    def renew(self, session: Session | None = None) -> None:
+        """Start the searches that were not yet made for the current rules: for labels, then for costs and curve.
+
+        Nothing is started for another session than that of the open board, or if there is none.
+        """
+        session = session or self._session
+        if session is None or session is not self._session:
             return
-        if self.session.step.has_labels:
-            self._renew(self.session)
-        else:
-            self._start(self.session, "first")
+        kinds = ["first"]
+        if session.step.has_labels:
+            kinds = ["price"] if session.people.n_people <= _EAGER else []
+            kinds += ["curve"] if session.step.attributes else []
+        for kind in kinds:
+            if session.requested.get(kind) != session.step.search_key:
+                self._start(session, kind)
 
-    def _renew(self, session: Session) -> None:
-        """Start the jobs for costs and curve, unless done for the current rules."""
-        if session is self._session:
-            eager = session.people.n_people <= _EAGER
-            kinds = [*(["price"] if eager else []), *(["curve"] if session.step.attributes else [])]
-            for kind in kinds:
-                if session.requested.get(kind) != session.step.search_key:
-                    self._start(session, kind)
-
-    def _start(
-        self,
-        session: Session,
-        kind: str,
-        step: Step | None = None,
-        changes: Iterable[dict[str, Any]] = (),
-    ) -> Job:
+    def _start(self, session: Session, kind: str, step: Step | None = None) -> Job:
         """Start a job about a step, by default the current one; the board of the request takes its result."""
         basis = session.step
         step = step or basis
         session.requested[kind] = step.search_key
 
         async def done(found: Any) -> None:
-            await run_in_threadpool(session.take, kind, basis, step, found, changes)
+            await run_in_threadpool(session.take, kind, basis, step, found)
             self._publish(session)
             if kind == "first":
-                self._renew(session)
+                self.renew(session)
 
-        return self.jobs.start(kind, {"step": step}, done)
+        return self.jobs.start(kind, done, step=step)
 
-    async def why(self, request: Request) -> Response:
+    def why(self, request: Request) -> Response:
         """Return the reasons for the cluster of a person."""
         who = request.query_params.get("who", "")
-        return await _json(self.session.why, int(who) if who.isdecimal() and len(who) < 10 else who)
+        return JSONResponse(self.session.why(int(who) if who.isdecimal() and len(who) < 10 else who))
 
     async def number(self, request: Request) -> Response:
         """Start a search with another number of clusters."""
         payload, session = await _payload(request), self.session
-        step, changes = await run_in_threadpool(session.number, payload.get("number"), _language(request))
-        self._start(session, "first", step, changes)
-        return await _json(session.state)
+        step = with_number(session.labelled(), payload.get("number"), _language(request))
+        self._start(session, "first", step)
+        return JSONResponse(await run_in_threadpool(session.state))
 
     # Jobs
 
@@ -198,7 +172,8 @@ class Explorer:
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a job."""
-        return JSONResponse({"cancelled": self.jobs.cancel(request.path_params["number"])})
+        jobs = self.jobs.running(request.path_params["number"])
+        return JSONResponse({"cancelled": self.jobs.cancel(jobs)})
 
     async def events(self, request: Request) -> Response:
         """Stream events about the jobs and the board."""
@@ -211,31 +186,28 @@ class Explorer:
         session, step = self.session, self.session.step
         drawn = session.found("layout")
         if drawn is None:
-            drawn = await self.jobs.run("layout", {"step": step})
+            drawn = await self.jobs.run("layout", step=step)
             session.take("layout", step, step, drawn)
         return JSONResponse(drawn)
 
     async def download(self, request: Request) -> Response:
         """Return a file of the board."""
-        kind = request.path_params["kind"]
-        step = self.session.step
+        kind, step = request.path_params["kind"], self.session.step
         if kind not in WRITERS or not step.has_labels:
             return PlainTextResponse("There is no such file.", 404)
-        content = await self.jobs.run(
-            "download", {"step": step, "kind": kind, "language": _language(request)}
-        )
+        content = await self.jobs.run("download", step=step, kind=kind, language=_language(request))
         # The browser must save the file and never run its content.
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
         if request.query_params.get("show") == "1" and kind in ("graph.png", "graph.svg"):
             headers = {}
-        return Response(content, media_type=_KINDS[kind.rpartition(".")[2]], headers=headers)
+        return Response(content, media_type=_TYPES.guess_type(kind)[0], headers=headers)
 
     async def upload(self, request: Request) -> Response:
         """Receive a file, and return its first rows."""
         key = await self.uploads.take(request.query_params.get("name", ""), request.stream())
         upload = replace(self.uploads.get(key), language=_language(request))
         try:
-            return JSONResponse({"key": key, **await self.jobs.run("inspect", {"upload": upload})})
+            return JSONResponse({"key": key, **await self.jobs.run("inspect", upload=upload)})
         except EquigraphError:
             self.uploads.drop(key)
             raise
@@ -252,29 +224,22 @@ class Explorer:
             step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
             people = step.people
         else:
-            people, step = await self.jobs.run("read", {"upload": self._upload(payload, request)})
+            people, step = await self.jobs.run("read", upload=self._upload(payload, request))
         attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
-        fresh = payload.get("fresh") is True
-        self.jobs.cancel_all()
-        self._session = await run_in_threadpool(
-            open_session,
-            people,
-            None if fresh else step,
-            _given(payload, "number", int),
-            attribute,
-            fresh=fresh,
-            language=_language(request),
-        )
+        number, fresh = _given(payload, "number", int), payload.get("fresh") is True
+        asked = (people, None if fresh else step, number, attribute, fresh, _language(request))
+        self.jobs.cancel(self.jobs.running())
+        self._session = session = await run_in_threadpool(open_session, *asked)
         self.uploads.clear()
-        self.begin()
+        self.renew(session)
         self.jobs.publish("board", {})
-        return await _json(self.session.board)
+        return JSONResponse(await run_in_threadpool(session.board))
 
     async def preview(self, request: Request) -> Response:
         """Return how an uploaded file is read, before a board is made of it."""
         payload = await _payload(request)
-        asked = {"upload": self._upload(payload, request), "number": _given(payload, "number", int)}
-        return JSONResponse(await self.jobs.run("preview", asked))
+        upload, number = self._upload(payload, request), _given(payload, "number", int)
+        return JSONResponse(await self.jobs.run("preview", upload=upload, number=number))
 
     def _upload(self, payload: dict[str, Any], request: Request) -> Upload:
         """Return an uploaded file and its checked reading options."""
@@ -291,22 +256,19 @@ class Explorer:
             here = {one[key] for one in self._offered["columns"] for key in ("header", "letter")}
             known = {name: role for name, role in known.items() if name not in here}
         options |= {"columns": {**known, **columns}, "names": {**(options.get("names") or {}), **names}}
+        people = self.uploads.get(payload["people"]) if payload.get("people") else None
+        attribute, language = _given(payload, "attribute", str), _language(request)
         return replace(
-            upload,
-            options=options,
-            kind=kind,
-            people=self.uploads.get(payload["people"]) if payload.get("people") else None,
-            attribute=_given(payload, "attribute", str),
-            language=_language(request),
+            upload, options=options, kind=kind, people=people, attribute=attribute, language=language
         )
 
-    async def stored(self, request: Request) -> Response:
+    def stored(self, request: Request) -> Response:
         """List the boards stored on this machine."""
-        return await _json(persistence.stored_boards)
+        return JSONResponse(persistence.stored_boards())
 
-    async def forget(self, request: Request) -> Response:
+    def forget(self, request: Request) -> Response:
         """Remove a stored board."""
-        await run_in_threadpool(persistence.forget, request.path_params["mark"])
+        persistence.forget(request.path_params["mark"])
         return JSONResponse({})
 
     def routes(self) -> list[Route]:
@@ -338,18 +300,16 @@ def open_session(
     step: Step | None = None,
     number: int | None = None,
     attribute: str | None = None,
-    *,
     fresh: bool = False,
     language: str = "en",
 ) -> Session:
     """Return a session with the given state, else the stored one, else a new one."""
     if step is not None:
         return Session(step)
-    asked_anew = fresh or number is not None or attribute is not None
-    found = None if asked_anew else persistence.stored_step(people)
-    if found is not None:
-        return Session(found, restored=True)
-    return Session(first_step(people, number, attribute, language))
+    if not fresh and number is None and attribute is None:
+        step = persistence.stored_step(people)
+    restored = step is not None
+    return Session(step or first_step(people, number, attribute, language), restored=restored)
 
 
 def make_app(explorer: Explorer) -> Starlette:
@@ -360,10 +320,6 @@ def make_app(explorer: Explorer) -> Starlette:
         return JSONResponse(refusal_facts(error), status)
 
     return Starlette(routes=explorer.routes(), exception_handlers={EquigraphError: refuse, Exception: refuse})
-
-
-async def _json(make: Callable[..., Any], *payload: Any) -> Response:
-    return JSONResponse(await run_in_threadpool(make, *payload))
 
 
 def _language(request: Request) -> str:
@@ -403,46 +359,46 @@ def is_token(text: str, token: str) -> bool:
     return secrets.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 
-class Guard:
-    """Reject requests that do not come from the page of this server.
+def guarded(app: ASGIApp, token: str, hosts: tuple[str, ...], port: int) -> ASGIApp:
+    """Return the application, rejecting requests that do not come from the page of this server.
 
     Every request needs the Host of the server (against DNS rebinding), the token as a cookie or bearer, and, if it has
     an Origin, that of the server. Requests that change something and come from a browser need an Origin, or the bearer,
     which no other page knows.
     """
 
-    def __init__(self, app: Any, token: str, hosts: tuple[str, ...], port: int) -> None:
-        self.app, self.token, self.hosts, self.port = app, token, hosts, port
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or reject it."""
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        status = self._refusal(Request(scope))
-        answer = self.app if status is None else PlainTextResponse(_REFUSALS[status], status)
+        status = _refusal(Request(scope), token, hosts, port)
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        await answer(scope, receive, send_safely)
+        await (app if status is None else PlainTextResponse(_REFUSALS[status], status))(
+            scope, receive, send_safely
+        )
 
-    def _refusal(self, request: Request) -> int | None:
-        """Return the status of a rejected request, None for an accepted one."""
-        headers = request.headers
-        hosts = [host.lower() for host in headers.getlist("host")]
-        if len(hosts) != 1 or hosts[0] not in self.hosts:
-            return 421
-        origin = headers.get("origin")
-        if origin is not None and origin.lower() not in {f"http://{host}" for host in self.hosts}:
-            return 403
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return 403
-        if is_token(headers.get("authorization", "").removeprefix("Bearer "), self.token):
-            return None
-        if request.scope["path"] == "/enter":
-            return None  # checks the token itself
-        if not is_token(request.cookies.get(cookie_name(self.port), ""), self.token):
-            return 401
-        return 403 if origin is None and request.method in ("POST", "PUT", "DELETE", "PATCH") else None
+    return answer
+
+
+def _refusal(request: Request, token: str, names: tuple[str, ...], port: int) -> int | None:
+    """Return the status of a rejected request, None for an accepted one."""
+    headers = request.headers
+    hosts = [host.lower() for host in headers.getlist("host")]
+    if len(hosts) != 1 or hosts[0] not in names:
+        return 421
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() not in {f"http://{name}" for name in names}:
+        return 403
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        return 403
+    if is_token(headers.get("authorization", "").removeprefix("Bearer "), token):
+        return None
+    if request.scope["path"] == "/enter":
+        return None  # checks the token itself
+    if not is_token(request.cookies.get(cookie_name(port), ""), token):
+        return 401
+    return 403 if origin is None and request.method in ("POST", "PUT", "DELETE", "PATCH") else None

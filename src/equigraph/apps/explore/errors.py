@@ -69,8 +69,5 @@ def refusal(error: BaseException) -> InputError:
 def refusal_facts(error: BaseException) -> dict[str, Any]:
     """Return an error as JSON for the page; the code is empty if the page has no translation."""
     refused = refusal(error)
-    return {
-        "error": str(refused),
-        "code": getattr(refused, "code", ""),
-        "values": getattr(refused, "values", {}),
-    }
+    code, values = (refused.code, refused.values) if isinstance(refused, BoardError) else ("", {})
+    return {"error": str(refused), "code": code, "values": values}

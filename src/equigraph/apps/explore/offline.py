@@ -91,12 +91,10 @@ def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
 
 
 def _people(found: Findings) -> BoardPeople:
-    subject, graph, n = found.subject, found.graph, found.labels.size
-    if graph is None:
-        graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
-    bare = Graph(graph.adjacency, graph.node_names)
-    columns = {name or "group": column for name, column in subject.features.items()}
-    return BoardPeople.of_graph(bare, found.headline, columns)
+    subject, n = found.subject, found.labels.size
+    links = sparse.csr_array((n, n)) if found.graph is None else found.graph.adjacency
+    graph = Graph(links, subject.node_names, subject.features or None, missing="ignore")
+    return BoardPeople.of_graph(graph, found.headline)
 
 
 def _labelings(found: Findings) -> tuple[list[NDArray[np.intp]], int]:
@@ -120,14 +118,8 @@ def make_page(content: dict[str, Any], title: str) -> str:
     assert "</script" not in script.lower()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return render(
-        "equigraph.apps.explore",
-        title=title,
-        style=Markup(style),
-        digest=digest,
-        data=Markup(data),
-        script=Markup(script),
-    )
+    trusted = {name: Markup(text) for name, text in (("style", style), ("data", data), ("script", script))}
+    return render("equigraph.apps.explore", title=title, digest=digest, **trusted)
 
 
 def make_widget(subject: Any, graph: Any = None) -> Any:

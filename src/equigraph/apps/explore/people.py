@@ -6,11 +6,10 @@ import csv
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -45,29 +44,16 @@ class BoardPeople:
         return cls(title, roster, roster.graph().adjacency, True)
 
     @classmethod
-    def of_graph(cls, graph: Graph, title: str, further: Mapping[str, Any] | None = None) -> BoardPeople:
+    def of_graph(cls, graph: Graph, title: str) -> BoardPeople:
         """Return the nodes of a graph; every link counts as a wish of both its ends, and every value is a group."""
-        columns = {name: np.asarray(column) for name, column in {**graph.features, **(further or {})}.items()}
-        attributes = {
-            name: tuple(
-                None if missing else text
-                for missing, text in zip(is_missing(column), texts(column), strict=True)
-            )
-            for name, column in columns.items()
-        }
-        return cls.of_links(tuple(texts(graph.node_names)), attributes, graph.adjacency, title)
-
-    @classmethod
-    def of_links(
-        cls,
-        names: tuple[str, ...],
-        attributes: Mapping[str, tuple[str | None, ...]],
-        adjacency: sparse.csr_array,
-        title: str,
-    ) -> BoardPeople:
-        """Return people by their names, attributes and links."""
+        attributes = {}
+        for name, column in graph.features.items():
+            cells = np.array(texts(column), dtype=object)
+            cells[is_missing(column)] = None
+            attributes[name] = tuple(cells)
+        names = tuple(texts(graph.node_names))
         sheet = Roster(names, attributes, bins=dict.fromkeys(attributes, 0), source=title)
-        return cls(title, sheet, adjacency, False)
+        return cls(title, sheet, graph.adjacency, False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,15 +104,12 @@ class BoardPeople:
         """Return the people of a newer roster; links between people of a graph who stay keep their weights."""
         if self.directed:
             return BoardPeople.of_roster(roster, self.title)
-        place = {name: number for number, name in enumerate(roster.people)}
-        stay = [who for who, name in enumerate(self.names) if name in place]
-        moves = (np.ones(len(stay)), (stay, [place[self.names[who]] for who in stay]))
-        move = sparse.csr_array(moves, shape=(self.n_people, len(place)))
-        links, wishes = move.T @ self.adjacency @ move, roster.wish_matrix()
-        newer = wishes.maximum(wishes.T) - links.sign()
-        return BoardPeople.of_links(
-            roster.people, roster.attributes, sparse.csr_array(links + newer), self.title
-        )
+        here = set(roster.people)
+        stay = [who for who, name in enumerate(self.names) if name in here]
+        links, wishes = self.adjacency[stay][:, stay], roster.wish_matrix()
+        links.resize(wishes.shape)  # newcomers come last
+        links = sparse.csr_array(links + wishes.maximum(wishes.T) - links.sign())
+        return BoardPeople(self.title, replace(roster, friends=()), links, False)
 
     @property
     def n_people(self) -> int:
@@ -186,8 +169,8 @@ def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
     from equigraph.datasets import make_classroom
 
     room = make_classroom(n_students, n_circles=n_circles)
-    graph = Graph(room.adjacency, room.node_names, room.sensitive_features, room.attribute)
-    return BoardPeople.of_graph(graph, "classroom", {"house": room.house})
+    columns = {room.attribute: room.sensitive_features, "house": room.house}
+    return BoardPeople.of_graph(Graph(room.adjacency, room.node_names, columns), "classroom")
 
 
 def school(n_pupils: int = 78) -> BoardPeople:

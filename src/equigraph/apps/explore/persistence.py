@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
@@ -16,17 +15,15 @@ from scipy import sparse
 from equigraph.apps.classes.persistence import roster_entries
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.people import BLANK, BoardPeople
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import rule_states
-from equigraph.apps.explore.steps import MAX_RULES, Step, check_number, names_for
+from equigraph.apps.explore.steps import Step, check_number, names_for
 from equigraph.exceptions import InputError, require
 from equigraph.results.persistence import read_record, record, refusing_damage, write_record
 from equigraph.rules import Rules
 
 KIND, PEOPLE, STATE = "board", "board-people", "board-state"
 FOLDER_VARIABLE = "EQUIGRAPH_BOARDS"
-MAX_PEOPLE, MAX_LINKS = 200_000, 5_000_000
-MAX_BYTES = 512 << 20
 _MARK = re.compile(r"[0-9a-f]{24}")
 
 
@@ -44,10 +41,10 @@ class PeopleEntries(TypedDict):
     """Entries of people, attributes and links."""
 
     title: str
-    roster: Roster | None  # of people from a sheet; people from a graph have the entries below
-    people: tuple[str, ...]
-    attributes: dict[str, tuple[str, ...]]
-    links: NDArray[np.float64]  # rows of two people and a weight
+    roster: Roster
+    links: (
+        NDArray[np.float64] | None
+    )  # rows of two people and a weight; None for wishes, which are in the roster
 
 
 class StoredState(TypedDict):
@@ -63,57 +60,41 @@ class BoardEntries(PeopleEntries, StoredState):
 
 def board_to_json(step: Step) -> dict[str, Any]:
     """Return a board as a record: the people and the state."""
-    return record(KIND, {**people_to_json(step.people), "state": step_to_json(step)})
+    return record(KIND, {**_people_to_json(step.people), **_state_to_json(step)})
 
 
-def people_to_json(people: BoardPeople) -> dict[str, Any]:
-    """Return people, attributes and links as plain values."""
-    entries: dict[str, Any] = {"title": people.title}
-    if people.directed:
-        return entries | {"roster": roster_entries(people.sheet), "people": [], "attributes": {}, "links": []}
-    upper = sparse.triu(people.adjacency, format="coo")
-    links = zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
-    return entries | {
-        "roster": None,
-        "people": list(people.names),
-        "attributes": {
-            name: [value or BLANK for value in column] for name, column in people.sheet.attributes.items()
-        },
-        "links": [list(link) for link in links],
-    }
+def _people_to_json(people: BoardPeople) -> dict[str, Any]:
+    links = None
+    if not people.directed:
+        upper = sparse.triu(people.adjacency, format="coo")
+        links = list(zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True))
+    return {"title": people.title, "roster": roster_entries(people.sheet), "links": links}
 
 
-def step_to_json(step: Step) -> dict[str, Any]:
-    """Return a state as plain values."""
-    return {
+def _state_to_json(step: Step) -> dict[str, Any]:
+    state = {
         "labels": step.labels.tolist(),
         "clusters": list(step.clusters),
         "rules": [Rules.of([rule]).to_dict() for rule in step.rules],
         "locked": sorted(step.locked),
         "attributes": list(step.attributes),
     }
+    return {"title": step.people.title, "state": state}
 
 
 def _people(entries: PeopleEntries) -> BoardPeople:
-    roster, names = entries["roster"], entries["people"]
-    n = len(names) if roster is None else len(roster.people)
-    if not 2 <= n <= MAX_PEOPLE:
-        raise InputError(f"it has {n} people: expected 2 to {MAX_PEOPLE:,}")
-    if roster is not None:
-        return BoardPeople.of_roster(roster, entries["title"][:200])
-    links = entries["links"].reshape(-1, 3)
-    if len(links) > MAX_LINKS:
-        raise InputError(f"it has {len(links):,} links: expected at most {MAX_LINKS:,}")
-    ends = links[:, :2]
-    if not ((ends >= 0) & (ends < n) & (ends == np.floor(ends))).all():
+    roster, links, title = entries["roster"], entries["links"], entries["title"][:200]
+    n = len(roster.people)
+    if n < 2:
+        raise InputError(f"it has {n} people: expected at least 2")
+    if links is None:
+        return BoardPeople.of_roster(roster, title)
+    links = links.reshape(-1, 3)
+    ends = links[:, :2].astype(np.intp)
+    if not ((ends >= 0) & (ends < n) & (ends == links[:, :2])).all():
         raise InputError(f"a link is to nobody: expected numbers from 0 to {n - 1}")
-    adjacency = sparse.csr_array((links[:, 2], ends.astype(np.intp).T), shape=(n, n))
-    adjacency = sparse.csr_array(adjacency + adjacency.T)
-    attributes = {
-        name: tuple(None if value == BLANK else value for value in column)
-        for name, column in entries["attributes"].items()
-    }
-    people = BoardPeople.of_links(names, attributes, adjacency, entries["title"][:200])
+    adjacency = sparse.csr_array((links[:, 2], ends.T), shape=(n, n))
+    people = BoardPeople(title, roster, sparse.csr_array(adjacency + adjacency.T), False)
     _ = people.graph  # checks names and weights
     return people
 
@@ -122,8 +103,6 @@ def _step(entries: StateEntries, people: BoardPeople) -> Step:
     """Return a state, validated against the people."""
     labels, clusters = entries["labels"], entries["clusters"]
     check_number(people, len(clusters))
-    if len(entries["rules"]) > MAX_RULES:
-        raise InputError(f"it has {len(entries['rules'])} rules: expected at most {MAX_RULES}")
     if labels.size and (
         labels.shape != (people.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
     ):
@@ -148,23 +127,16 @@ def folder() -> Path:
     return Path(platformdirs.user_state_dir("equigraph", appauthor=False)) / "boards"
 
 
-def store_people(people: BoardPeople) -> None:
-    """Store the people of a board, so that it opens without the file."""
-    _write(f"{people.mark}.people.json", PEOPLE, people_to_json(people))
-
-
-def store_step(step: Step) -> None:
-    """Store the state of a board."""
-    content = {"title": step.people.title, "state": step_to_json(step)}
-    _write(f"{step.people.mark}.json", STATE, content)
-
-
-def _write(name: str, kind: str, content: Mapping[str, Any]) -> None:
+def store(step: Step, people: bool) -> None:
+    """Store the state of a board and, if they are new, its people, so that it opens without the file."""
     place = folder()
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_record(place / name, kind, content)
-    # Names of people: readable by this user only.
-    (place / name).chmod(0o600)
+    contents = {f"{step.people.mark}.json": (STATE, _state_to_json(step))}
+    if people:
+        contents[f"{step.people.mark}.people.json"] = (PEOPLE, _people_to_json(step.people))
+    for name, (kind, content) in contents.items():
+        write_record(place / name, kind, content)
+        (place / name).chmod(0o600)  # names of people: readable by this user only
 
 
 def stored_step(people: BoardPeople) -> Step | None:
@@ -225,9 +197,6 @@ def read_board(path: str | os.PathLike[str]) -> tuple[BoardPeople, Step]:
         If the file cannot be read or is no board.
     """
     path = Path(path)
-    with suppress(OSError):
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path} has more than {MAX_BYTES >> 20} MB: expected a saved board.")
     with refusing_damage(path):
         entries = read_record(path, KIND, BoardEntries)
         people = _people(entries)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.apps.explore.people import BoardPeople
-from equigraph.apps.explore.steps import Step
+from equigraph.apps.explore.steps import Step, rule_facts
 from equigraph.graph.groups import contingency_table
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.quality import _modularity
-from equigraph.rules import Rule, Violation, Words, violations
+from equigraph.rules import Rule, Violation, violations
 
 
 def scores(step: Step) -> dict[str, Any]:
@@ -24,10 +24,9 @@ def scores(step: Step) -> dict[str, Any]:
     """
     people, labels, k = step.people, step.labels, step.n_clusters
     sides = 1 if people.directed else 2
-    tables = {
-        name: contingency_table(labels, groups.codes, k, groups.n_groups)
-        for name, groups in people.groups.items()
-    }
+    tables = {}
+    for name, groups in people.groups.items():
+        tables[name] = contingency_table(labels, groups.codes, k, groups.n_groups)
     even = {name: NORMALIZED.value(table) for name, table in tables.items()}
     by_cluster = [NORMALIZED.cluster_scores(tables[name]) for name in step.attributes]
     return {
@@ -56,26 +55,12 @@ def rule_states(step: Step) -> list[dict[str, Any]]:
     if step.has_labels:
         for found in violations(step.rules, step.people.facts, step.labels, None, step.n_clusters):
             broken.setdefault(found.rule, []).append(found)
-    return [
-        {
-            **rule_facts(step, rule),
-            "broken": len(broken.get(rule, ())),
-            "where": sorted({int(cluster) for found in broken.get(rule, ()) for cluster in found.clusters}),
-        }
-        for rule in step.rules
-    ]
-
-
-def group_words(step: Step) -> Words:
-    """Return the words of a board: people and groups."""
-    return Words("person", "people", "group", "groups", step.clusters)
-
-
-def rule_facts(step: Step, rule: Rule) -> dict[str, Any]:
-    """Return a rule as numbers and names, for a page that describes it in its own language."""
-    nodes = [step.people.facts.node(name) for name in rule.named_nodes]
-    says = rule.sentence(group_words(step))
-    return {"kind": rule.keyword, "people": nodes, "says": says, **rule.fields()}
+    states = []
+    for rule in step.rules:
+        where = {int(cluster) for found in broken.get(rule, ()) for cluster in found.clusters}
+        counted = {"broken": len(broken.get(rule, ())), "where": sorted(where)}
+        states.append({**rule_facts(step, rule), **counted})
+    return states
 
 
 def reasons(step: Step, who: int) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from equigraph._utils.files import private_folder
 from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
-    from equigraph.apps.explore.jobs import Worker
     from equigraph.apps.explore.session import Session
     from equigraph.apps.explore.uploads import OfferedSheet
 
@@ -39,24 +38,23 @@ def serve(
     host: str = LOOPBACK,
     port: int = 0,
     browser: bool = True,
-    worker: Worker | None = None,
     ready: Callable[[Running], Any] = lambda running: None,
 ) -> None:
     """Serve a board, or a sheet to confirm on the page, until the process is stopped.
 
-    Port 0 means any free one; with a host other than loopback, others on the network can connect. A worker may be given
-    that was started while the people were read. `ready` is called once the server listens.
+    Port 0 means any free one; with a host other than loopback, others on the network can connect. `ready` is called
+    once the server listens.
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
-    from equigraph.apps.explore.app import Explorer, Guard, make_app
+    from equigraph.apps.explore.app import Explorer, guarded, make_app
 
     token, prefix = secrets.token_urlsafe(32), "equigraph-explore-"
     with _listen(host, port) as listener, private_folder(Path(tempfile.gettempdir()), prefix) as folder:
         port = listener.getsockname()[1]
         names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
-        explorer = Explorer(opened, folder, token, port, worker)
-        app = Guard(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
+        explorer = Explorer(opened, folder, token, port)
+        app = guarded(make_app(explorer), token, tuple(f"{name}:{port}" for name in names), port)
         config = {"log_level": "critical", "lifespan": "off", "server_header": False}
         server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
 
@@ -67,7 +65,7 @@ def serve(
         link = f"http://{shown_host(host)}:{port}/enter?token={token}"
 
         async def begin_and_serve() -> None:
-            explorer.begin()
+            explorer.renew()
             ready(Running(link, token, port, stop))
             if browser:
                 webbrowser.open(link)

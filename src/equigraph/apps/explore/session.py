@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,10 @@ import numpy as np
 from equigraph.apps.explore import persistence
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
-from equigraph.apps.explore.scoring import reasons, rule_facts, rule_states, scores
-from equigraph.apps.explore.steps import Step, act, place, with_labels, with_number
+from equigraph.apps.explore.scoring import reasons, rule_states, scores
+from equigraph.apps.explore.steps import Step, act, change, place, with_labels
 from equigraph.exceptions import OutputError
-from equigraph.rules import Friends, Rule, Sizes
 
-_MOST_STEPS = 1000
 # Shared by all boards of a server, so that a page never mistakes a revision of another board for a newer one.
 _REVISIONS = itertools.count()
 # Actions that apply labels found by a job, and the job.
@@ -32,15 +30,14 @@ class Session:
         self.restored, self.keep = restored, keep
         self.history = [step]
         self.at = 0
-        self.first = 0  # number of the first step in the history
         self.revision = next(_REVISIONS)
         # By kind of job: the search key of the last request, and the last result with its key.
         self.requested: dict[str, tuple[Any, ...]] = {}
         self._found: dict[str, tuple[tuple[Any, ...], Any]] = {}
-        self.changes: list[dict[str, Any]] = []  # side effects of the last step
+        self.changes: tuple[dict[str, Any], ...] = ()  # side effects of the last action
         self.stored = True
+        self._stored_people: BoardPeople | None = None
         self._lock = threading.RLock()
-        self._store(persistence.store_people, step.people)
 
     @property
     def step(self) -> Step:
@@ -70,52 +67,42 @@ class Session:
     def act(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Apply an action of the page, and return the new state."""
         with self._lock:
-            before, what = self.labelled(), str(payload.get("do"))
+            before, what = replace(self.labelled(), changes=()), str(payload.get("do"))
             if what in ("undo", "redo", "goto"):
-                number = {"undo": self.at - 1, "redo": self.at + 1}.get(what)
-                if number is None and type(payload.get("step")) is int:
-                    number = payload["step"] - self.first
+                number = {"undo": self.at - 1, "redo": self.at + 1, "goto": payload.get("step")}[what]
                 self.at = place(number, len(self.history), "step")
+                self.changes = ()
                 self._changed()
             elif what in _LABELS_OF:
                 found = self.found(_LABELS_OF[what]) or []
                 number = place(payload.get("number"), len(found), what)
                 self._add(with_labels(before, found[number]["labels"], what))
             else:
-                self._add(*_with_changes(before, act(before, payload)))
+                self._add(act(before, payload))
             return self.state()
 
-    def _add(self, step: Step, changes: Iterable[dict[str, Any]] = ()) -> None:
+    def _add(self, step: Step) -> None:
         """Add a step after the current one, dropping undone steps and a start without labels."""
-        if step.people is not self.people:
-            self._store(persistence.store_people, step.people)
         self.at += self.step.has_labels
         self.history[self.at :] = [step]
-        if len(self.history) > _MOST_STEPS:
-            del self.history[0]
-            self.at, self.first = self.at - 1, self.first + 1
-        self._changed(changes)
+        self.changes = step.changes
+        self._changed()
 
-    def _changed(self, changes: Iterable[dict[str, Any]] = ()) -> None:
-        self.revision, self.changes = next(_REVISIONS), list(changes)
-        self._store(persistence.store_step, self.step)
-
-    def _store(self, write: Callable[[Any], None], content: Any) -> None:
+    def _changed(self) -> None:
+        self.revision = next(_REVISIONS)
         if not self.keep:
             return
         try:
-            write(content)
-            self.stored = True
+            persistence.store(self.step, self.people is not self._stored_people)
+            self._stored_people, self.stored = self.people, True
         except (OSError, OutputError):
             self.stored = False  # shown on the page; a full disk does not end the work
 
-    def take(
-        self, kind: str, basis: Step, step: Step, found: Any, changes: Iterable[dict[str, Any]] = ()
-    ) -> None:
+    def take(self, kind: str, basis: Step, step: Step, found: Any) -> None:
         """Take the result of a job for a step.
 
-        Labels are rejected if the board has changed since its basis; `changes` are their side effects. Other results
-        are shown as long as the people are the same.
+        Labels are rejected if the board has changed since its basis. Other results are shown as long as the people are
+        the same.
         """
         with self._lock:
             if kind not in ("first", "repair"):
@@ -125,18 +112,12 @@ class Session:
             if self.step is not basis:
                 raise BoardError("changed")
             if kind == "first":
-                given_up = [_change(basis, "conflict", rule) for rule in found["given_up"]]
-                what = "first" if step is basis else step.what
-                step, changes = replace(step, rules=found["rules"]), [*changes, *given_up]
-                self._add(with_labels(step, found["labels"], what), changes)
+                given_up = [change(basis, "conflict", rule) for rule in found["given_up"]]
+                what = step.what if step.what == "number" else "first"
+                step = replace(step, rules=found["rules"], changes=(*step.changes, *given_up))
+                self._add(with_labels(step, found["labels"], what))
             else:
-                self._add(with_labels(step, found, kind))
-
-    def number(self, n_clusters: Any, language: str) -> tuple[Step, list[dict[str, Any]]]:
-        """Return a step with another number of clusters, to be added with its labels, and its side effects."""
-        before = self.labelled()
-        step, found = with_number(before, n_clusters, language)
-        return step, [_change(before, kind, what) for kind, what in found]
+                self._add(with_labels(replace(step, changes=()), found, kind))
 
     def board(self) -> dict[str, Any]:
         """Return the whole board as JSON for the page."""
@@ -146,9 +127,7 @@ class Session:
             "mark": people.mark,
             "people": list(people.names),
             "attributes": {name: list(column) for name, column in people.attributes.items()},
-            "columns": {
-                name: sorted(set(column) - {None}) for name, column in people.sheet.attributes.items()
-            },
+            "columns": {key: sorted(set(column) - {None}) for key, column in people.sheet.attributes.items()},
             "wishes": [friends.tolist() for friends in np.split(wishes.indices, wishes.indptr[1:-1])],
             "directed": people.directed,
             "notes": [note.texts() for note in people.sheet.notes],
@@ -162,7 +141,7 @@ class Session:
         return {
             "revision": self.revision,
             "mark": step.people.mark,
-            "step": self.first + self.at,
+            "step": self.at,
             "can_undo": self.at > 0,
             "can_redo": self.at + 1 < len(self.history),
             "what": step.what,
@@ -184,7 +163,7 @@ class Session:
             ],
             "costs": self.found("price") if self.is_current("price") else None,
             "stored": self.stored,
-            "changes": self.changes,
+            "changes": list(self.changes),
         }
 
     def _curve(self) -> dict[str, Any]:
@@ -199,19 +178,3 @@ class Session:
     def why(self, who: Any) -> dict[str, Any]:
         """Return the reasons for the cluster of a person."""
         return reasons(self.labelled(), place(who, self.people.n_people, "person"))
-
-
-def _with_changes(before: Step, after: Step) -> tuple[Step, list[dict[str, Any]]]:
-    """Return a step, with the rules that ended because people were added or removed."""
-    if after.people is before.people:
-        return after, []
-    ended = [rule for rule in before.rules if rule not in after.rules]
-    return after, [_change(before, "rule", rule) for rule in ended if not isinstance(rule, (Sizes, Friends))]
-
-
-def _change(step: Step, kind: str, what: Rule | str | None) -> dict[str, Any]:
-    """Return a side effect of a step; people by name, because they may have left."""
-    if not isinstance(what, Rule):
-        return {"kind": kind, "name": what}
-    facts = rule_facts(step, what)
-    return {"kind": kind, "rule": {**facts, "names": [step.people.names[who] for who in facts["people"]]}}

@@ -20,7 +20,7 @@ from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.graph import Graph
-from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
+from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, Words, compile_rules
 
 # Default names of clusters, followed by a number.
 GROUPS = {"en": "Group", "de": "Gruppe"}
@@ -40,6 +40,7 @@ class Step:
     locked: frozenset[int] = frozenset()  # people who keep their cluster
     attributes: tuple[str, ...] = ()  # attributes to spread evenly
     what: str = "start"  # the last action
+    changes: tuple[dict[str, Any], ...] = ()  # its side effects
 
     @property
     def n_clusters(self) -> int:
@@ -133,15 +134,10 @@ def board_of_division(division: Division, title: str) -> Step:
         and rule not in of_sheet
         and division.labels[place[str(rule.node)]] == rule.cluster
     }
-    return Step(
-        people,
-        division.labels,
-        division.class_names,
-        tuple(rule for rule in division.rules.items if rule not in locks),
-        locked=frozenset(locks.values()),
-        attributes=tuple(name for name in division.attributes if name in people.attributes),
-        what="open",
-    )
+    rules = tuple(rule for rule in division.rules.items if rule not in locks)
+    attributes = tuple(name for name in division.attributes if name in people.attributes)
+    locked = frozenset(locks.values())
+    return Step(people, division.labels, division.class_names, rules, locked, attributes, what="open")
 
 
 def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
@@ -168,15 +164,15 @@ def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
         attributes={key: (*column, texts.get(key) or None) for key, column in roster.attributes.items()},
         friends=(*roster.friends, *((name, other) for other in wanted)),
     )
-    return _with_roster(step, newer, step.division, "arrival")
+    return _with_roster(step, newer, "arrival")
 
 
 def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
     """Remove a person, with all rules about them; all others stay."""
-    who, division = _person(step, payload.get("who")), step.division
+    who, roster = _person(step, payload.get("who")), step.division.roster
     if step.people.n_people <= max(2, step.n_clusters):
         raise BoardError("too-few")
-    gone, roster = step.people.names[who], division.roster
+    gone = step.people.names[who]
     shorter = replace(
         roster,
         people=tuple(name for name in roster.people if name != gone),
@@ -186,26 +182,25 @@ def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
         apart=tuple(pair for pair in roster.apart if gone not in pair),
         together=tuple(pair for pair in roster.together if gone not in pair),
     )
-    rules = Rules.of(
-        rule for rule in division.rules.items if isinstance(rule, Friends) or gone not in rule.named_nodes
-    )
     locked = frozenset(one - (one > who) for one in step.locked if one != who)
-    return _with_roster(replace(step, locked=locked), shorter, replace(division, rules=rules), "leaver")
+    return replace(_with_roster(step, shorter, "leaver"), locked=locked)
 
 
-def _with_roster(step: Step, roster: Roster, division: Division, what: str) -> Step:
-    """Return a board for a changed roster: people who stay keep their clusters, a newcomer gets the best one."""
-    people = step.people.with_roster(roster)
-    newer = with_people(division, people.roster)
-    locks = {people.names[who] for who in step.locked}
-    fixed = {str(rule.node) for rule in step.rules if isinstance(rule, Fixed)}
-    rules = tuple(
-        rule
-        for rule in newer.rules.items
-        if not isinstance(rule, Fixed) or str(rule.node) in fixed or str(rule.node) not in locks
-    )
+def _with_roster(step: Step, roster: Roster, what: str) -> Step:
+    """Return a board for a changed roster: people who stay keep their clusters, a newcomer gets the best one.
+
+    Rules about people who leave end.
+    """
+    people, here = step.people.with_roster(roster), set(roster.people)
+    named = {rule: set(map(str, rule.named_nodes)) for rule in step.rules}
+    kept = Rules.of(rule for rule in step.rules if isinstance(rule, Friends) or named[rule] <= here)
+    newer = with_people(replace(step.division, rules=kept), people.roster)
+    rules = newer.rules.items
+    ended = [rule for rule in step.rules if rule not in rules and not isinstance(rule, (Sizes, Friends))]
+    changes = tuple(change(step, "rule", rule) for rule in ended)
     attributes = tuple(name for name in step.attributes if name in people.attributes)
-    return replace(step, people=people, labels=newer.labels, rules=rules, attributes=attributes, what=what)
+    step = replace(step, people=people, labels=newer.labels, rules=rules, attributes=attributes)
+    return replace(step, what=what, changes=changes)
 
 
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
@@ -266,10 +261,7 @@ def _lock(step: Step, payload: Mapping[str, Any]) -> Step:
 
 def _add_pair(step: Step, payload: Mapping[str, Any]) -> Step:
     """Add the rule of the action: two people together, or apart."""
-    pair = [_person(step, one) for one in (payload.get("who"), payload.get("other"))]
-    if pair[0] == pair[1]:
-        raise ParameterError("A rule about two people needs two different people.")
-    names = [step.people.names[one] for one in pair]
+    names = [step.people.names[_person(step, payload.get(key))] for key in ("who", "other")]
     return _add_rule(step, {"rule": {str(payload["do"]): [names]}})
 
 
@@ -296,9 +288,8 @@ def _add_rule(step: Step, payload: Mapping[str, Any]) -> Step:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
     try:
         rules = Rules.from_dict(given).items
-        compile_rules(
-            rules, step.people.facts, None, step.n_clusters
-        )  # raises if it names an unknown person or value
+        # Raises if it names an unknown person or value.
+        compile_rules(rules, step.people.facts, None, step.n_clusters)
     except EquigraphError as error:
         raise BoardError("bad-rule", reason=one_line(error)) from error
     for rule in rules:
@@ -356,15 +347,13 @@ def act(step: Step, payload: Mapping[str, Any]) -> Step:
 
     The payload has the action under ``do``, with its arguments.
     """
-    action = ACTIONS.get(str(payload.get("do")))
-    if action is None:
-        raise ParameterError(
-            f"There is no action {str(payload.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
-        )
+    name = str(payload.get("do"))[:40]
+    if name not in ACTIONS:
+        raise ParameterError(f"There is no action {name!r}: expected {', '.join(ACTIONS)}.")
     try:
-        return action(step, payload)
+        return ACTIONS[name](step, payload)
     except (TypeError, OverflowError) as error:
-        raise InputError(f"The action {payload.get('do')!r} has a part that cannot be: {error}.") from error
+        raise InputError(f"The action {name!r} has a part that cannot be: {error}.") from error
 
 
 def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
@@ -376,40 +365,32 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
     return replace(step, labels=labels, what=what)
 
 
-def with_number(
-    step: Step, n_clusters: int, language: str = "en"
-) -> tuple[Step, list[tuple[str, Rule | str | None]]]:
-    """Return a step with another number of clusters, without labels yet, and the changes that this requires.
+def with_number(step: Step, n_clusters: Any, language: str = "en") -> Step:
+    """Return a step with another number of clusters, whose labels are still to be found.
 
-    A change is ("sizes", None) or ("rule", the rule) for one that ends, or ("unlocked", a name).
+    Its changes are those of the sizes, rules that end, and people who are unlocked.
     """
     people = step.people
     check_number(people, n_clusters)
-    changes: list[tuple[str, Rule | str | None]] = []
-    rules: list[Rule] = []
+    changes, rules = [], []
     for rule in step.rules:
         if isinstance(rule, Sizes):
             if rule == even_sizes(people, step.n_clusters):
                 rule = even_sizes(people, n_clusters)
             elif not _sizes_fit(rule, people.n_people, n_clusters):
-                changes.append(("sizes", None))
+                changes.append(change(step, "sizes"))
                 rule = even_sizes(people, n_clusters)
         elif any(cluster >= n_clusters for cluster in rule.named_clusters):
-            changes.append(("rule", rule))
+            changes.append(change(step, "rule", rule))
             continue
         elif isinstance(rule, Friends) and rule.of is not None:
             rule = Friends(rule.least, of=rule.of)  # exceptions depend on the number of clusters
         rules.append(rule)
     lost = sorted(who for who in step.locked if step.labels[who] >= n_clusters)
-    changes += [("unlocked", people.names[who]) for who in lost]
-    found = replace(
-        step,
-        clusters=names_for(step.clusters, n_clusters, language),
-        rules=tuple(rules),
-        locked=step.locked - set(lost),
-        what="number",
-    )
-    return found, changes
+    changes += [change(step, "unlocked", people.names[who]) for who in lost]
+    names, locked = names_for(step.clusters, n_clusters, language), step.locked - set(lost)
+    step = replace(step, clusters=names, rules=tuple(rules), locked=locked)
+    return replace(step, what="number", changes=tuple(changes))
 
 
 def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:
@@ -417,3 +398,23 @@ def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:
         return False
     ((least, most),) = rule.bounds
     return n_clusters * (least or 0) <= n_people and (most is None or n_people <= n_clusters * most)
+
+
+def group_words(step: Step) -> Words:
+    """Return the words of a board: people and groups."""
+    return Words("person", "people", "group", "groups", step.clusters)
+
+
+def rule_facts(step: Step, rule: Rule) -> dict[str, Any]:
+    """Return a rule as numbers and names, for a page that describes it in its own language."""
+    nodes = [step.people.facts.node(name) for name in rule.named_nodes]
+    says = rule.sentence(group_words(step))
+    return {"kind": rule.keyword, "people": nodes, "says": says, **rule.fields()}
+
+
+def change(step: Step, kind: str, what: Rule | str | None = None) -> dict[str, Any]:
+    """Return a side effect of a step; people by name, because they may have left."""
+    if not isinstance(what, Rule):
+        return {"kind": kind, "name": what}
+    facts = rule_facts(step, what)
+    return {"kind": kind, "rule": {**facts, "names": [step.people.names[who] for who in facts["people"]]}}

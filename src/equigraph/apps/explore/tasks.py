@@ -19,8 +19,8 @@ from equigraph.apps.classes.division import friends_as_kept
 from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.scoring import group_words, rule_facts, scores
-from equigraph.apps.explore.steps import Step, in_language
+from equigraph.apps.explore.scoring import scores
+from equigraph.apps.explore.steps import Step, group_words, in_language, rule_facts
 from equigraph.exceptions import ConflictError
 from equigraph.graph import Graph
 from equigraph.graph.groups import contingency_table
@@ -82,21 +82,13 @@ def first_labels(step: Step, notify: Notify) -> dict[str, Any]:
         own = [rule for rule in step.rules if isinstance(rule, Friends) and rule.of is not None]
         others = Rules.of(rule for rule in step.all_rules.items if rule not in own)
         settled = settle_rules(others, people.facts, n_clusters=step.n_clusters, on_conflict="relax")
-        search = DivisionSearch(
-            people.roster,
-            settled.rules,
-            step.n_clusters,
-            step.weights,
-            callbacks=notify,
-            friends=max((rule.least for rule in own), default=0),
-        )
+        options: dict[str, Any] = {"friends": max((rule.least for rule in own), default=0)}
+        options["callbacks"] = notify
+        search = DivisionSearch(people.roster, settled.rules, step.n_clusters, step.weights, **options)
         labels, *_ = find_friends(search, settled.labels)
         kept: dict[Rule, Rule] = {rule: friends_as_kept(rule, people.names, [labels]) for rule in own}
-        return {
-            "labels": labels,
-            "rules": tuple(kept.get(rule, rule) for rule in step.rules),
-            "given_up": settled.given_up,
-        }
+        rules = tuple(kept.get(rule, rule) for rule in step.rules)
+        return {"labels": labels, "rules": rules, "given_up": settled.given_up}
     effort = 1.0 if people.n_people <= _QUICK else 0.0
     fairness = 0.5 if step.attributes else 0.0
     model, graph = model_of(step, fairness=fairness, effort=effort, callbacks=notify)
@@ -141,11 +133,9 @@ def alternatives(step: Step, notify: Notify) -> list[dict[str, Any]]:
     search = _other_search(step)
     for seed in range(1, _TRIES + 1):
         notify(Progress("alternatives", len(found), _ALTERNATIVES))
-        labels = _numbered(search(seed), step)
-        others = [step.labels, *(one["labels"] for one in found)]
-        if not any(
-            np.array_equal(labels, other) for other in others
-        ):  # clusters are numbered as on the board
+        labels = _numbered(search(seed), step)  # so that equal clusters have equal numbers
+        known = [step.labels, *(one["labels"] for one in found)]
+        if not any(np.array_equal(labels, other) for other in known):
             found.append(with_scores(step, labels))
         if len(found) == _ALTERNATIVES:
             break
@@ -179,10 +169,8 @@ def price(step: Step, notify: Notify) -> dict[str, Any]:
         for cost in costs
         if cost.rules and set(cost.rules) <= set(step.rules)
     ]
-    return {
-        "rules": rules,
-        "attributes": {cost.what: cost.wishes // sides for cost in costs if cost.attribute},
-    }
+    attributes = {cost.what: cost.wishes // sides for cost in costs if cost.attribute}
+    return {"rules": rules, "attributes": attributes}
 
 
 def download(step: Step, kind: str, notify: Notify, language: str = "en") -> bytes:

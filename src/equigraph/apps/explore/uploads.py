@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import secrets
@@ -19,7 +18,7 @@ from equigraph.apps.classes.roster import read_roster
 from equigraph.apps.classes.roster.columns import make_layout
 from equigraph.apps.classes.roster.people import read_people
 from equigraph.apps.classes.roster.read import own_roles, read_sheet
-from equigraph.apps.classes.roster.sheet import Sheet, letters
+from equigraph.apps.classes.roster.sheet import letters
 from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
 from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.people import BoardPeople
@@ -27,14 +26,11 @@ from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.steps import Step, first_step
 from equigraph.exceptions import EquigraphError, RosterError
 from equigraph.graph import read_graph
+from equigraph.graph.read import SUFFIXES
 
 MAX_BYTES = 32 << 20
 MAX_FILES = 8
 _ROWS, _COLUMNS, _CELLS, _LETTERS = 6, 24, 3, 60
-SUFFIXES = (
-    ".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt", ".edges", ".graphml", ".gml", ".mtx", ".npz", ".mat",
-    ".parquet", ".json",
-)  # fmt: skip
 _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 _NAME = re.compile(r"[^\w .()+-]")
 
@@ -72,7 +68,7 @@ class Uploads:
         """Store a file, unless it is too large, and return its key; its name is shown but never used as a path."""
         shown = shown_name(name)
         suffix = Path(shown).suffix.lower()
-        if suffix not in SUFFIXES:
+        if suffix not in (*SUFFIXES, ".json"):
             raise BoardError("file-kind", name=shown)
         while len(self._files) >= MAX_FILES:
             self.drop(next(iter(self._files)))
@@ -155,26 +151,14 @@ def _first_rows(upload: Upload) -> dict[str, Any]:
     except RosterError as error:
         found |= refusal_facts(_unreadable(error, upload))
         found["kind"] = "links" if 2 <= len(first) <= 3 else "people"
-    return found | {
-        "header": start,
-        "rows": [[cell[:_LETTERS] for cell in row[:_COLUMNS]] for row in sheet.rows[start : start + _ROWS]],
-        "columns": [
-            {
-                "letter": letters(place),
-                "header": header[:_LETTERS],
-                "role": role,
-                "cells": _some_cells(sheet, place, start + 1),
-            }
-            for place, header, role in columns[:_COLUMNS]
-        ],
-        "n_rows": len(sheet.rows) - start - 1,
-    }
-
-
-def _some_cells(sheet: Sheet, column: int, first: int) -> list[str]:
-    """Return the first distinct nonblank cells of a column."""
-    texts = (sheet.cell(row, column)[:_LETTERS] for row in range(first, len(sheet.rows)))
-    return list(itertools.islice(dict.fromkeys(text for text in texts if text), _CELLS))
+    shown = []
+    for place, header, role in columns[:_COLUMNS]:
+        texts = (sheet.cell(row, place)[:_LETTERS] for row in range(start + 1, len(sheet.rows)))
+        cells = list(dict.fromkeys(filter(None, texts)))[:_CELLS]
+        shown.append({"letter": letters(place), "header": header[:_LETTERS], "role": role, "cells": cells})
+    rows = [[cell[:_LETTERS] for cell in row[:_COLUMNS]] for row in sheet.rows[start : start + _ROWS]]
+    n_rows = len(sheet.rows) - start - 1
+    return found | {"header": start, "rows": rows, "columns": shown, "n_rows": n_rows}
 
 
 def read(upload: Upload, notify: Any = None) -> tuple[BoardPeople, Step | None]:
@@ -196,10 +180,10 @@ def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str,
     except BoardError as refused:
         if not isinstance(error := refused.__cause__, UnknownNamesError):
             raise
-        unknown = {
-            one.text: {"text": one.text, "row": one.row + 1, "column": one.column.letter, "near": list(near)}
-            for one, near in error.unknown
-        }
+        unknown = {}
+        for one, near in error.unknown:
+            place = {"row": one.row + 1, "column": one.column.letter}
+            unknown[one.text] = {"text": one.text, **place, "near": list(near)}
         return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
     notes = [note.texts() for note in found.sheet.notes if note.kind != "column"]
     step = first_step(found, number, upload.attribute if found.directed else None)
