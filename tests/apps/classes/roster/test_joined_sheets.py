@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equigraph as eg
-from equigraph.apps.classes.roster.columns import make_layout
+from equigraph.apps.classes.roster.columns import make_table
 from equigraph.apps.classes.roster.people import read_people
 from equigraph.apps.classes.roster.read import join_tables
 from equigraph.apps.classes.roster.sheet import Sheet
@@ -131,7 +131,7 @@ def test_no_further_sheet_with_names_is_unused_without_a_question(title, heads, 
         *([who, other, cell] for who, other, cell in zip(order, [*order[1:], ""], cells, strict=True)),
     ]
     main = Sheet("a.xlsx", PUPILS, title="Pupils", others=(Sheet("a.xlsx", rows, title=title),))
-    people = read_people(main, make_layout(main), accept_near=True)
+    people = read_people(make_table(main), accept_near=True)
     try:
         tables, _ = join_tables(main, people, None, None, is_chosen=False)
         for table in tables:

@@ -93,11 +93,15 @@ class Sheet:
         """
         return say("en", "where", at=self.at(row, column))
 
+    def error(self, kind: str, row: int | None = None, column: int = 0, /, **values: Any) -> SheetError:
+        """Return an error about the sheet or, with a row, about one of its cells."""
+        where = {"source": self.source} if row is None else {"at": self.at(row, column)}
+        return SheetError.of(kind, **where, **values)
+
     def why_broken(self, row: int, column: int) -> SheetError:
         """Return the error about a cell without a value."""
         error = self.broken[row, column]
-        kind = "formula_failed" if error else "formula_uncomputed"
-        return SheetError.of(kind, at=self.at(row, column), error=error)
+        return self.error("formula_failed" if error else "formula_uncomputed", row, column, error=error)
 
 
 def letters(column: int) -> str:
@@ -141,11 +145,10 @@ def check_bounds(sheet: Sheet) -> Sheet:
     while kept and not kept[-1]:
         kept.pop()
     if len(kept) > MAX_ROWS:
-        raise SheetError.of("too_many_rows", source=sheet.source, n=len(kept), most=MAX_ROWS)
+        raise sheet.error("too_many_rows", n=len(kept), most=MAX_ROWS)
     width = max(map(len, kept), default=0)
     if width > MAX_COLUMNS:
-        last = letters(width - 1)
-        raise SheetError.of("too_many_columns", source=sheet.source, column=last, most=MAX_COLUMNS)
+        raise sheet.error("too_many_columns", column=letters(width - 1), most=MAX_COLUMNS)
     return replace(sheet, rows=[_tidy_row(sheet, number, row) for number, row in enumerate(kept)])
 
 
@@ -153,7 +156,7 @@ def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
     """Return the tidied cells of a row."""
     for column, text in enumerate(row):
         if len(text) > MAX_TEXT:
-            raise SheetError.of("cell_too_long", at=sheet.at(number, column), n=len(text), most=MAX_TEXT)
+            raise sheet.error("cell_too_long", number, column, n=len(text), most=MAX_TEXT)
     # Line breaks separate names.
     return ["\n".join(filter(None, map(tidy, text.splitlines()))) for text in row]
 
