@@ -136,7 +136,7 @@ class any more. Cem has no friend in class any more.
         division.class_names[number],
         {one: value for one in division.roster.attributes if (value := lists.value(name, one))},
         lists.friends_here(name),
-        tuple(f"{other} ({where})" for other, where in lists.friends_elsewhere(name)),
+        tuple(lists.elsewhere(name)),
         tuple(other for other in lists.members(number) if name in division.roster.friends_of(other)),
         tuple(rules),
         tuple(_other(division, person, k) for k in range(len(division.class_names)) if k != number),

@@ -130,6 +130,11 @@ class ClassLists:
         known = [value for value in found if value is not None]
         return sum(known) / len(known) if known else None
 
+    def mean_text(self, number: int, attribute: str) -> str:
+        """Return the mean of a column of numbers in a class as text, "" for none."""
+        mean = self.mean(number, attribute)
+        return "" if mean is None else f"{mean:.2f}"
+
     def class_of(self, name: str) -> int:
         """Return the class of a person."""
         return int(self.labels[self._place[name]])
@@ -271,16 +276,17 @@ class ClassLists:
         for number, class_name in enumerate(self.class_names):
             for name in self.members(number):
                 values = [self.value(name, attribute) for attribute in attributes]
-                rows.append([class_name, name, *values, self.here_text(name), self.elsewhere_text(name)])
+                friends = ", ".join(self.friends_here(name)), ", ".join(self.elsewhere(name))
+                rows.append([class_name, name, *values, *friends])
         return rows
 
-    def here_text(self, name: str) -> str:
-        """Return the friends of a person in the same class, for a cell."""
-        return ", ".join(self.friends_here(name))
+    def elsewhere(self, name: str) -> list[str]:
+        """Return the friends of a person in other classes, as texts."""
+        return [f"{other} ({where})" for other, where in self.friends_elsewhere(name)]
 
-    def elsewhere_text(self, name: str) -> str:
-        """Return the friends of a person in other classes, for a cell."""
-        return ", ".join(f"{other} ({where})" for other, where in self.friends_elsewhere(name))
+    def no_friend(self, name: str) -> str:
+        """Return the reason why a person has no friend in class."""
+        return self.words["none" if self.is_friendless(name) else "no_wish"]
 
     def save(self, folder: str | os.PathLike[str], *, excel: bool | str = False) -> list[Path]:
         """Write classes.xlsx, classes.html and classes.csv into a folder, and return their paths."""
