@@ -13,6 +13,7 @@ from scipy import sparse
 from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, UnitPlaces, Units, anneal_steps
 from equigraph.apps.classes.measure import Measure
 from equigraph.rules import CompiledRules
+from equigraph.rules.compile import kept_links
 
 # Penalty of a missing friend that somebody has to have, in wishes: raised while one is missing and lowered while none
 # is, so that the search returns to divisions in which nobody lacks one.
@@ -93,10 +94,7 @@ def anneal(
 
 def lacking_friends(compiled: CompiledRules, labels: NDArray[np.intp]) -> int:
     """Return how many friends that they have to have people lack, in all."""
-    links = compiled.links
-    rows = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
-    together = labels[rows % labels.size] == labels[links.indices]
-    kept = np.bincount(rows[together], minlength=links.shape[0])
+    kept = kept_links(compiled.links, labels)
     return int(np.maximum(compiled.needed - kept, 0).sum())
 
 
@@ -125,7 +123,6 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     return Units(
         size=_whole(compiled.unit_size),
         free=_whole(np.flatnonzero(compiled.fixed < 0)),
-        is_free=np.ascontiguousarray(compiled.fixed < 0),
         link_start=_whole(links.indptr),
         link=_whole(links.indices),
         link_weight=links.data.astype(float),
@@ -166,9 +163,9 @@ def _placement(
     gap, counts = np.zeros((k, units.weight.size)), np.zeros((k, units.bound_alone.size), dtype=np.int64)
     np.add.at(gap, at, units.held - np.outer(units.size, units.share))
     np.add.at(counts, at, units.bound_held)
-    asking = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
-    together = at[units.asking[asking]] == at[units.friend]
-    kept = np.bincount(asking[together], minlength=units.asking.size).astype(np.int64)
+    row = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
+    together = at[units.asking[row]] == at[units.friend]
+    kept = np.bincount(row[together], minlength=units.asking.size).astype(np.int64)
     missing = np.maximum(units.asked - kept, 0)
     lacking, short = missing[: units.n_must].sum(), (missing[units.n_must :] ** 2).sum()
     value, uneven = measure.parts(labels)
@@ -192,7 +189,7 @@ def _placement(
         random=np.array([random.Random(seed).getrandbits(64)], dtype=np.uint64),
         uneven=(units.weight * np.maximum(np.abs(gap) - 0.5, 0) ** 2).sum(axis=1),
         chain=np.zeros(2 * MOST_UNITS, dtype=np.int64),
-        moved=np.zeros(n_units, dtype=np.bool_),
+        moved=compiled.fixed >= 0,  # fixed units are never moved
         worse=np.zeros(units.weight.size + 1),
     )
 
