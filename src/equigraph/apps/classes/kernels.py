@@ -32,9 +32,8 @@ class Units(NamedTuple):
     size: Integers
     free: Integers  # the units that may move
     link_start: Integers
-    link: (
-        Integers  # units linked by wishes, or by a weight that nothing outweighs where they have to be apart
-    )
+    # Units linked by wishes, or by a weight that nothing outweighs where they have to be apart.
+    link: Integers
     link_weight: Floats
     held: Floats  # by unit and group: number of people
     groups: Integers  # of each person who is a unit, and then a number that is no group
@@ -77,9 +76,8 @@ class UnitPlaces(NamedTuple):
     uneven: Floats  # of each class
     chain: Integers  # units that have moved in this step
     moved: NDArray[np.bool_]  # the same by unit, and those that must not move
-    worse: (
-        Floats  # by group: how much more uneven it is where one of it moves, and not one of no group; then 0
-    )
+    # By group: how much more uneven it is where one of it moves, and not one of no group; then 0.
+    worse: Floats
 
 
 @compiled(inner=True)

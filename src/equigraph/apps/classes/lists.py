@@ -117,9 +117,7 @@ class ClassLists:
 
     def members(self, number: int) -> tuple[str, ...]:
         """Return the people of a class, in the order of the roster or by surname."""
-        members = [
-            name for name, label in zip(self.roster.people, self.labels, strict=True) if label == number
-        ]
+        members = [name for name in self.roster.people if self.class_of(name) == number]
         return tuple(sorted(members, key=_surname) if self.by_surname else members)
 
     def mean(self, number: int, attribute: str) -> float | None:
@@ -150,12 +148,9 @@ class ClassLists:
 
     def friends_elsewhere(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return the friends a person wished for who are in another class, and which."""
-        own = self.class_of(name)
-        return tuple(
-            (other, self.class_names[self.class_of(other)])
-            for other in self.roster.friends_of(name)
-            if self.class_of(other) != own
-        )
+        here = self.friends_here(name)
+        others = [other for other in self.roster.friends_of(name) if other not in here]
+        return tuple((other, self.class_names[self.class_of(other)]) for other in others)
 
     def is_friendless(self, name: str) -> bool:
         """Return whether a person wished for friends and has none of them in class."""
@@ -167,15 +162,14 @@ class ClassLists:
 
     def facts(self) -> list[str]:
         """Return sentences computed from the lists, followed by the given scores."""
-        people, wishes = self.roster.people, self.roster.friends
-        facts = []
+        wishes, facts = self.roster.friends, []
         if wishes:
-            kept = sum(len(self.friends_here(name)) for name in people)
-            wishing = [name for name in people if self.roster.friends_of(name)]
-            served = sum(not self.is_friendless(name) for name in wishing)
-            facts.append(
-                self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=len(wishing))
+            kept = sum(len(self.friends_here(name)) for name in self.roster.wished)
+            n, served = (
+                len(self.roster.wished),
+                sum(not self.is_friendless(one) for one in self.roster.wished),
             )
+            facts.append(self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=n))
         if self.rules:
             holding = sum(holds for _, holds in self.rules)
             facts.append(self.say("rules_hold", holding=holding, n=len(self.rules)))

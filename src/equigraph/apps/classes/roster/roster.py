@@ -52,6 +52,8 @@ class Roster:
         What was guessed and passed over; ``str`` of one is a sentence.
     source : str
         The file it was read from.
+    wished : mapping of str to tuple of str
+        The wishes of everybody who has any, in the order of the sheet.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class Roster:
     columns: tuple[Column, ...] = ()
     notes: tuple[Note, ...] = ()
     source: str = ""
-    _wished: dict[str, tuple[str, ...]] = field(init=False)
+    wished: Mapping[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         check_known("wishes", self.wishes, WISHES)
@@ -84,10 +86,10 @@ class Roster:
             given = set(self.friends)
             mutual = tuple(pair for pair in self.friends if pair[::-1] in given)
             object.__setattr__(self, "friends", mutual)
-        wished: dict[str, tuple[str, ...]] = {}
+        wished: dict[str, list[str]] = {name: [] for name in self.people}
         for one, other in self.friends:
-            wished[one] = (*wished.get(one, ()), other)
-        object.__setattr__(self, "_wished", wished)
+            wished[one].append(other)
+        object.__setattr__(self, "wished", {one: tuple(others) for one, others in wished.items() if others})
 
     def _check(self) -> None:
         """Raise RosterError unless names are unique and every named person is on the list."""
@@ -120,7 +122,7 @@ class Roster:
 
     def friends_of(self, name: str) -> tuple[str, ...]:
         """Return the wishes of a person, in the order of the sheet."""
-        return self._wished.get(name, ())
+        return self.wished.get(name, ())
 
     def is_mutual(self, one: str, other: str) -> bool:
         """Return whether two people wish for each other."""
@@ -167,7 +169,7 @@ class Roster:
         """Return the weight of the wish of each person (row) for each other one."""
         place = {name: i for i, name in enumerate(self.people)}
         n, rows, columns, data = len(self.people), [], [], []
-        for name, others in self._wished.items():
+        for name, others in self.wished.items():
             for rank, other in enumerate(others):
                 rows.append(place[name])
                 columns.append(place[other])
