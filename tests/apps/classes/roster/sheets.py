@@ -14,6 +14,11 @@ PEOPLE = [
 ]
 
 
+def table(text):
+    """Return the rows of a sheet that is written in one line: `Name;Friend | Ada;Ben | Ben;`."""
+    return [[cell.strip() for cell in line.split(";")] for line in text.split(" | ")]
+
+
 def csv_bytes(rows, *, separator=";", encoding="utf-8-sig", line_end="\r\n"):
     stream = io.StringIO(newline="")
     csv.writer(stream, delimiter=separator, lineterminator=line_end).writerows(rows)
@@ -25,7 +30,8 @@ def write_csv(path, rows, **options):
     return path
 
 
-def write_xlsx(path, rows, *, sheet="Liste", more=None):
+def write_xlsx(path, rows, *, sheet="Liste", more=None, change=None):
+    """Write a workbook with one sheet or several; `change` gets the book before it is closed."""
     import xlsxwriter
 
     with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as book:
@@ -33,6 +39,8 @@ def write_xlsx(path, rows, *, sheet="Liste", more=None):
             page = book.add_worksheet(name)
             for i, row in enumerate(cells):
                 page.write_row(i, 0, row)
+        if change is not None:
+            change(book)
     return path
 
 
