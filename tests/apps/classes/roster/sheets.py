@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 
 import equigraph as eg
 
@@ -77,6 +78,18 @@ def write_ods(path, rows):
     table.addElement(rest)
     document.spreadsheet.addElement(table)
     document.save(str(path))
+    return path
+
+
+def repacked(path, change):
+    """Write an archive again with some of its parts changed."""
+    parts = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            parts[name] = change(name, archive.read(name))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
     return path
 
 

@@ -12,7 +12,15 @@ import equigraph as eg
 from equigraph.apps.classes.roster import workbooks
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from equigraph.exceptions import RosterError
-from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
+from tests.apps.classes.roster.sheets import (
+    PEOPLE,
+    csv_bytes,
+    repacked,
+    write_csv,
+    write_ods,
+    write_xls,
+    write_xlsx,
+)
 
 
 def refused(path, pattern):
@@ -25,18 +33,6 @@ def refused(path, pattern):
     finally:
         tracemalloc.stop()
     assert peak < 600e6
-
-
-def repacked(path, change):
-    """Write an archive again with some of its parts changed."""
-    parts = {}
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            parts[name] = change(name, archive.read(name))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return path
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,12 @@ from tests.apps.classes.roster.sheets import (
     write_xlsx,
 )
 
-CELLS = [*'-"=#1\x00 ', "", *["Ada", "ada", "Ben", "Ben Voß", "Voß, Ben", "B.", "Ada, Ben", "Ada\nBen"], "x" * 250]
+CELLS = [
+    *'-"=#1\x00 ',
+    "",
+    *["Ada", "ada", "Ben", "Ben Voß", "Voß, Ben", "B.", "Ada, Ben", "Ada\nBen"],
+    "x" * 250,
+]
 
 
 def check_people(roster):
