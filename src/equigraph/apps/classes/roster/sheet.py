@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note, say
@@ -238,24 +239,19 @@ def _check_letters(text: str, source: str) -> None:
 def _separator(text: str) -> str:
     """Return the separator that splits the most lines into the same number of cells; ties go to more cells."""
     lines = [line for line in text.splitlines()[: 2 * _SAMPLE] if line.strip()][:_SAMPLE]
-    best, score = ";", (0, 0)
-    for separator in _SEPARATORS:
+
+    def score(separator: str) -> tuple[int, int]:
         counts = Counter("".join(line.split('"')[::2]).count(separator) for line in lines)
-        counts.pop(0, None)
-        if counts:
-            cells, alike = max(counts.items(), key=lambda item: (item[1], item[0]))
-            score, best = max((score, best), ((alike, cells), separator), key=lambda pair: pair[0])
-    return best
+        return max(((n, cells) for cells, n in counts.items() if cells), default=(0, 0))
+
+    return max(_SEPARATORS, key=score)
 
 
 def _rows(text: str, separator: str, source: str) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
     try:
-        for row in reader:
-            rows.append(row)
-            if len(rows) > 4 * MAX_ROWS:
-                break
+        rows.extend(islice(reader, 4 * MAX_ROWS))
     except csv.Error as error:
         raise SheetError.of("no_cells_in_row", source=source, row=len(rows) + 1, reason=str(error)) from error
     return rows
