@@ -183,11 +183,9 @@ def test_the_search_for_friends_goes_on_where_somebody_lacks_one():
 def test_numbers_are_spread_as_numbers():
     rng = np.random.default_rng(0)
     marks = rng.uniform(1, 6, 60).round(1)
-    roster = eg.Roster(tuple(f"P{i}" for i in range(60)), {"mark": tuple(map(str, marks))})
-    thirds = group_columns(roster)["mark"]
-    assert sorted(np.unique(thirds.astype(str), return_counts=True)[1].tolist()) == pytest.approx(
-        [20] * 3, abs=2
-    )
+    roster = numbered(60, [], attributes={"mark": tuple(map(str, marks))})
+    thirds = np.unique(group_columns(roster)["mark"].astype(str), return_counts=True)[1]
+    assert sorted(thirds) == pytest.approx([20] * 3, abs=2)
     division = eg.divide(roster, 4, effort=0.3)
     means = [marks[division.labels == number].mean() for number in range(4)]
     assert max(means) - min(means) < 0.5 * marks.std()
@@ -324,22 +322,17 @@ def test_classes_are_called_as_the_sheet_calls_some(fixed, names):
 
 
 def test_ranges_of_numbers_are_told_from_the_least_on():
-    people, marks = tuple(f"P{i}" for i in range(12)), tuple(f"{9.5 + i}" for i in range(12))
-    division = eg.Division(
-        eg.Roster(people, {"mark": marks}), [0, 1] * 6, ["5a", "5b"], attributes={"mark": 1.0}
-    )
-    assert division.spread() == [
-        "mark: 2 of 9.5 to 12.5, 2 of 13.5 to 16.5 and 2 of 17.5 to 20.5 in a class."
-    ]
+    roster = numbered(12, [], attributes={"mark": tuple(f"{9.5 + i}" for i in range(12))})
+    division = eg.Division(roster, [0, 1] * 6, ["5a", "5b"], attributes={"mark": 1.0})
+    told = "mark: 2 of 9.5 to 12.5, 2 of 13.5 to 16.5 and 2 of 17.5 to 20.5 in a class."
+    assert division.spread() == [told]
 
 
 def test_a_repair_moves_whom_evenness_and_wishes_can_spare():
     """A boy was moved to 5b, and one of there has to go: a boy, and of the boys the one whose wish is not there."""
-    people = ("Fay", "Gül", "Ivo", "Jim", "Ada", "Bea", "Max", "Tom")
-    sex = dict(zip(people, "ffmmffmm", strict=True))
-    roster = eg.Roster(people, {"sex": tuple(sex.values())}, friends=(("Ivo", "Fay"), ("Jim", "Max")))
-    rules = Rules(sizes=(4, 4))
-    before = eg.Division(roster, [1, 1, 1, 1, 0, 0, 0, 0], ["5a", "5b"], rules, attributes={"sex": 1.0})
+    sex = {"sex": tuple("ffmmffmm")}
+    roster = pupils("Fay Gül Ivo Jim Ada Bea Max Tom", "Ivo-Fay Jim-Max", attributes=sex)
+    before = eg.Division(roster, [1] * 4 + [0] * 4, ["5a", "5b"], Rules(sizes=(4, 4)), {"sex": 1.0})
     edited = before.with_labels([1, 1, 1, 1, 0, 0, 0, 1])
     mended = edited.repaired(before)
     assert edited.moved(mended) == ("Jim",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from equigraph.apps.classes.divide import DivisionSearch
+from equigraph.apps.classes.anneal import DivisionSearch
 from equigraph.apps.classes.division import Division, rule_sentence
 from equigraph.apps.classes.messages import say
 from equigraph.rules import Rule, Rules

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import (
-    FROM_ANYWHERE,
-    FROM_FRIENDS,
-    KEEPING_FRIENDS,
-    Schedule,
-    anneal,
-    lacking_friends,
-)
+from equigraph.apps.classes.anneal import DivisionSearch, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import (
     Division,
@@ -31,26 +23,11 @@ from equigraph.apps.classes.division import (
     sheet_rules,
 )
 from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
-from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
-from equigraph.rules import (
-    CompiledRules,
-    Friends,
-    Rule,
-    Rules,
-    Sizes,
-    compile_rules,
-    most_friends,
-    settle_rules,
-)
+from equigraph.rules import Friends, Rules, Sizes, most_friends, settle_rules
 from equigraph.rules.solve import is_refuted
 
-# Steps of annealing for each person: in the run that brings friends together, in each of the runs that spread people
-# evenly, and in the last one, which keeps friends.
-_FRIENDS, _EVEN, _RUNS, _LAST = 7_000, 5_500, 3, 3_000
-_TOTAL = _FRIENDS + _RUNS * _EVEN + _LAST
-_FEWEST = 4  # people whose number of steps is the least
 _FURTHER = (-1, -2)  # seeds of further searches where somebody lacks a friend and need not
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
@@ -228,69 +205,6 @@ def is_fewest(search: DivisionSearch, labels: NDArray[np.intp]) -> bool:
         if not is_refuted(search.with_rule(asked).compiled):
             return False
     return True
-
-
-@dataclass(frozen=True, eq=False)
-class DivisionSearch:
-    """Search for divisions of people that keep rules."""
-
-    roster: Roster
-    rules: Rules
-    n_classes: int
-    attributes: Mapping[str, float]
-    evenness: float = 0.98
-    effort: float = 1.0
-    seed: int = 0
-    callbacks: Callbacks = None
-    friends: int = 1
-
-    @cached_property
-    def measure(self) -> Measure:
-        """What annealing counts."""
-        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness, self.friends)
-
-    @cached_property
-    def compiled(self) -> CompiledRules:
-        """The rules as arrays."""
-        return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
-
-    def with_rule(self, rule: Rule) -> DivisionSearch:
-        """Return the search with one more rule."""
-        return replace(self, rules=Rules.of([*self.rules.items, rule]))
-
-    def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
-        """Return labels that keep the rules, as those of the start do, and are at least as good."""
-        seed = f"{self.seed} {turn}"
-        labels = self._anneal(self.measure.eased, start, _FRIENDS, 0, seed, FROM_ANYWHERE)
-        for run in range(_RUNS):
-            done = _FRIENDS + run * _EVEN
-            labels = self._anneal(self.measure, labels, _EVEN, done, f"{seed} {run}", FROM_FRIENDS)
-        labels = max(start, labels, key=self.rank)
-        return self._anneal(self.measure, labels, _LAST, _TOTAL - _LAST, f"{seed} last", KEEPING_FRIENDS)
-
-    def friends_first(self, start: NDArray[np.intp], turn: int) -> NDArray[np.intp]:
-        """Return labels that keep the rules, in which few people lack a friend, however uneven that is."""
-        uneven = replace(self.measure, price=0.0)
-        return self._anneal(uneven, start, _FRIENDS, 0, f"{self.seed} {turn} friends", FROM_ANYWHERE)
-
-    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return labels at least as good as some that keep the rules, after a run from there."""
-        return self._anneal(self.measure, labels, _EVEN, _TOTAL - _EVEN, str(self.seed), FROM_FRIENDS)
-
-    def _anneal(
-        self, measure: Measure, labels: NDArray[np.intp], steps: int, done: int, seed: str, schedule: Schedule
-    ) -> NDArray[np.intp]:
-        """Anneal with so many steps for each person, after some that were done."""
-        people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
-
-        def watch(step: int) -> bool:
-            return notify("annealing", int(done * people) + step, int(_TOTAL * people))
-
-        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, schedule)
-
-    def rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
-        """What makes labels better: fewer friends that are lacking, then the measure."""
-        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
