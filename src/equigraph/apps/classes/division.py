@@ -208,18 +208,17 @@ class Division:
         known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
         by_hand = () if before is None else before.moved(self)
         held = [Fixed(name, self._placed.class_of(name)) for name in by_hand if name not in known]
-        facts, eased = roster_facts(self.roster), self._with_friends_as_now()
+        facts, eased, names = roster_facts(self.roster), self._with_friends_as_now(), self.class_names
+        # Rules that come out the same are tried once.
         attempts = {
             Rules.of([*rules.items, *keeps]): rules for rules in (self.rules, eased) for keeps in (held, [])
         }
         for asked in attempts:
             try:
-                settled = settle_rules(asked, facts, n_clusters=len(self.class_names), start=self.labels)
+                settled = settle_rules(asked, facts, n_clusters=len(names), start=self.labels)
                 break
-            except ConflictError as error:
-                conflict: Exception = in_school_words(error, self.class_names)
-            except NotFoundError as error:
-                conflict = error
+            except (ConflictError, NotFoundError) as error:
+                conflict = in_school_words(error, names) if isinstance(error, ConflictError) else error
         else:
             raise conflict from None
         compiled = compile_rules(asked, facts, None, len(self.class_names))

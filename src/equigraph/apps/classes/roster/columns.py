@@ -213,33 +213,29 @@ def _headers(sheet: Sheet, row: int) -> tuple[list[str], list[Note]]:
 
 
 def _given_columns(sheet: Sheet, row: int, headers: list[str], given: dict[str, str]) -> dict[int, Column]:
+    """Return the columns whose roles are given by header or, where no header is the same, by letters."""
     known: dict[int, Column] = {}
+    named = {place: text for place, text in enumerate(headers) if text}
     for header, role in given.items():
-        for place in _places(sheet, row, headers, header, role):
+        places = [place for place, text in named.items() if text == header]
+        places = places or [place for place in named if letters(place) == header]
+        if not places:
+            shown = [f"{letters(place)} {text!r}" for place, text in named.items()]
+            some = ", ".join([*shown[:12], *["..."] * (len(shown) > 12)])
+            raise ParameterError(
+                f"{sheet.file} has no column {header!r} in its header, row {row + 1}"
+                f"{did_you_mean(header, named.values())}: expected one of {some}."
+            )
+        if len(places) > 1 and role not in (*LISTS, Role.UNUSED):
+            raise ParameterError(
+                f"{sheet.file} has the header {header!r} in columns {letters(places[0])} and "
+                f"{letters(places[1])}: name one of them by its letter in columns."
+            )
+        for place in places:
             if place in known:
                 raise ParameterError(f"columns names column {letters(place)}, {headers[place]!r}, twice.")
             known[place] = Column(place, headers[place], role, guessed=False)
     return known
-
-
-def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) -> list[int]:
-    """Return the columns with a header; without any, the column with these letters."""
-    named = {place: text for place, text in enumerate(headers) if text}
-    places = [place for place, text in named.items() if text == header]
-    places = places or [place for place in named if letters(place) == header]
-    if not places:
-        shown = [f"{letters(place)} {text!r}" for place, text in named.items()]
-        more = ", ..." if len(shown) > 12 else ""
-        raise ParameterError(
-            f"{sheet.file} has no column {header!r} in its header, row {row + 1}"
-            f"{did_you_mean(header, named.values())}: expected one of {', '.join(shown[:12])}{more}."
-        )
-    if len(places) > 1 and role not in (*LISTS, Role.UNUSED):
-        raise ParameterError(
-            f"{sheet.file} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
-            f"name one of them by its letter in columns."
-        )
-    return places
 
 
 def _guess(place: int, header: str, texts: list[str], names_given: bool, has_rows: bool) -> Column:

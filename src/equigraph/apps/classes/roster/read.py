@@ -155,19 +155,9 @@ def read_roster(
         tuple((people.names[one], people.names[other]) for one, other in pairs[role])
         for role in (Role.FRIENDS, Role.APART, Role.TOGETHER)
     )
-    return Roster(
-        people=people.names,
-        attributes=attributes,
-        friends=friends,
-        apart=_unordered(apart),
-        together=_unordered(together),
-        fixed=_fixed(tables, people),
-        wishes=wishes,
-        bins=dict(bins or {}),
-        columns=main.columns,
-        notes=tuple(notes),
-        source=Path(path).name,
-    )
+    apart, together, fixed = _unordered(apart), _unordered(together), _fixed(tables, people)
+    roster = Roster(people.names, attributes, friends, apart, together, fixed, wishes, dict(bins or {}))
+    return replace(roster, columns=main.columns, notes=tuple(notes), source=Path(path).name)
 
 
 def read_sheet(
@@ -211,7 +201,7 @@ def read_bytes(path: Path) -> bytes:
     return raw
 
 
-def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...]:
+def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Return each pair once, ignoring order."""
     return tuple({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
 
