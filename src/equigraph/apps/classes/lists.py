@@ -339,13 +339,11 @@ def check_class_names(names: Any, n_classes: int | None) -> tuple[str, ...]:
         raise RosterError(f"class_names={names!r} is one text: expected a list such as ['5a', '5b'].")
     names = tuple(str(name).strip() for name in names)
     if n_classes is not None and len(names) < n_classes:
-        raise RosterError(
-            f"There are {count(len(names), 'class name')} for {n_classes} classes: expected one each."
-        )
-    if not all(names) or any(len(name) > MAX_CLASS_NAME for name in names):
-        raise RosterError(
-            f"A class name is blank or longer than {MAX_CLASS_NAME} letters: expected such as '5a'."
-        )
+        some = count(len(names), "class name")
+        raise RosterError(f"There are {some} for {n_classes} classes: expected one each.")
+    if not all(names) or max(map(len, names), default=0) > MAX_CLASS_NAME:
+        most = f"longer than {MAX_CLASS_NAME} letters"
+        raise RosterError(f"A class name is blank or {most}: expected such as '5a'.")
     twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
     if twice:
         raise RosterError(f"Two classes are called {twice[0]!r}: expected a name of its own for each.")

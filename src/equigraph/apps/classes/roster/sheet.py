@@ -215,8 +215,6 @@ def _decode_as(raw: bytes, source: str, encoding: str) -> str:
     except UnicodeError as error:
         line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1
         raise SheetError.of("not_encoded", source=source, line=line, encoding=encoding) from error
-    if not isinstance(text, str):
-        raise ParameterError(f"encoding={encoding!r} is none of text: expected one such as 'utf-8'.")
     return text
 
 
