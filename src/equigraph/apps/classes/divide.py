@@ -249,10 +249,9 @@ def _different(ranked: Sequence[Division], number: int) -> list[Division]:
     good = [other for other in ranked[1:] if other.wishes_kept >= _NEARLY * ranked[0].wishes_kept]
     while len(chosen) < number and good:
         best = max(good, key=lambda other: min(company_changed(one, other) for one in chosen))
-        if min(company_changed(one, best) for one in chosen) == 0:
+        if min(company_changed(one, best) for one in chosen) == 0:  # as one that is chosen already
             break
         chosen.append(best)
-        good = [other for other in good if other is not best]
     return chosen
 
 

@@ -157,18 +157,15 @@ def _other(division: Division, person: int, there: int) -> OtherClass:
     """Return the effects of another class: of a move and all swaps, the one with the least cost."""
     measure = measure_of(division.roster, division.attributes, len(division.class_names))
     before = (-len(division.violations), measure.value(division.labels))
-    best: tuple[tuple[int, float], int, Division] | None = None
+    tried = []
     for partner in [-1, *np.flatnonzero(division.labels == there).tolist()]:
         labels = division.labels.copy()
         if partner >= 0:
             labels[partner] = labels[person]
         labels[person] = there
         after = division.with_labels(labels)
-        rank = (-len(after.violations), measure.value(labels))
-        if best is None or rank > best[0]:
-            best = rank, partner, after
-    assert best is not None
-    rank, partner, after = best
+        tried.append((after, partner, (-len(after.violations), measure.value(labels))))
+    after, partner, rank = max(tried, key=lambda one: one[2])
     return OtherClass(
         division.class_names[there],
         after.lists.friends_here(division.roster.people[person]),

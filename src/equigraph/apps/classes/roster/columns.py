@@ -302,19 +302,13 @@ def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]
     parts = [column for column in columns if column.role in (Role.FIRST, Role.LAST)]
     if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
         return columns
-    pairs = [
-        (sheet.cell(i, whole[0].place), sheet.cell(i, parts[0].place))
-        for i in range(row + 1, len(sheet.rows))
-    ]
-    held = [_holds(name, part) for name, part in pairs if name and part]
+    rows = range(row + 1, len(sheet.rows))
+    both = [[sheet.cell(i, one.place).casefold() for one in (whole[0], parts[0])] for i in rows]
+    held = [set(part.split()) <= set(name.replace(",", " ").split()) for name, part in both if name and part]
     if 2 * sum(held) > len(held):
         return columns
     other = Role.LAST if parts[0].role == Role.FIRST else Role.FIRST
     return [replace(column, role=other) if column is whole[0] else column for column in columns]
-
-
-def _holds(whole: str, part: str) -> bool:
-    return set(part.casefold().split()) <= set(whole.casefold().replace(",", " ").split())
 
 
 def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:

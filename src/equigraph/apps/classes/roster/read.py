@@ -45,7 +45,7 @@ from equigraph.apps.classes.roster.wishes import (
     read_named,
     share_naming_people,
 )
-from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
+from equigraph.apps.classes.roster.workbooks import OLE, ZIP, Workbook
 from equigraph.exceptions import RosterError
 
 _SHOWN = 5  # people named in a note
@@ -167,10 +167,25 @@ def read_sheet(
     path = Path(path)
     raw = read_bytes(path)
     if raw.startswith((ZIP, OLE)):
-        return read_workbook(raw, path.name, sheet, choose_people)
+        return _chosen(Workbook(raw, path.name, sheet), sheet)
     if sheet is not None:
         raise SheetError.of("text_has_no_sheets", source=path.name, sheet=sheet)
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
+
+
+def _chosen(book: Workbook, sheet: str | int | None) -> Sheet:
+    """Return one sheet of a workbook, with the others: the given one, or the one with the people."""
+    named = None if sheet is None else book.read(book.name_of(sheet))
+    filled = book.filled(must=sheet is None)
+    if not filled and named is None:
+        raise SheetError.of("no_cells", source=book.source)
+    found = named or (filled[0] if len(filled) == 1 else choose_people(filled))
+    if found is None:
+        raise SheetError.of("which_sheet", source=book.source, n=len(filled), names=book.visible[:8])
+    others = tuple(one for one in filled if one.title != found.title)
+    hidden = tuple(name for name in book.names if name not in book.visible and name != found.title)
+    unreadable = [note("sheet_unreadable", sheet=name) for name in book.unreadable if name != found.title]
+    return replace(found, others=others, hidden=hidden, notes=(*found.notes, *unreadable))
 
 
 def _wanted(path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None) -> Sheet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -213,15 +214,14 @@ def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
     One exact name counts for two others, so that a quarter of them makes a column one of people.
     """
     sample = cells[:: max(1, len(cells) // _LOOKED_AT)]
-    near: dict[str, int | None] = {}
+    match = cache(lambda part: match_person(part, people))
     score = 0
     for person, text in sample:
         parts = list(names_in(text, people))
         if _most_are_others([people.find(part) for part in parts], person):
             score += 2
         else:
-            near |= {part: match_person(part, people) for part in parts if part not in near}
-            score += _most_are_others([near[part] for part in parts], person)
+            score += _most_are_others([match(part) for part in parts], person)
     return min(1.0, score / len(sample)) if sample else 0.0
 
 

@@ -18,8 +18,8 @@ import sys
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -49,27 +49,6 @@ _DAMAGE = (
     *(OSError, EOFError, ValueError, LookupError, RuntimeError),
 )
 _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
-
-
-def read_workbook(
-    raw: bytes, source: str, sheet: str | int | None, choose: Callable[[list[Sheet]], Sheet | None]
-) -> Sheet:
-    """Return one sheet of a workbook, with the others: the given one, or the one with the people.
-
-    It is given by name or by number from 1.
-    """
-    book = Workbook(raw, source, sheet)
-    named = None if sheet is None else book.read(book.name_of(sheet))
-    filled = book.filled(must=sheet is None)
-    if not filled and named is None:
-        raise SheetError.of("no_cells", source=source)
-    found = named or (filled[0] if len(filled) == 1 else choose(filled))
-    if found is None:
-        raise SheetError.of("which_sheet", source=source, n=len(filled), names=book.visible[:8])
-    others = tuple(one for one in filled if one.title != found.title)
-    hidden = tuple(name for name in book.names if name not in book.visible and name != found.title)
-    unreadable = [note("sheet_unreadable", sheet=name) for name in book.unreadable if name != found.title]
-    return replace(found, others=others, hidden=hidden, notes=(*found.notes, *unreadable))
 
 
 class Workbook:
