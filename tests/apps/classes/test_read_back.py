@@ -52,11 +52,10 @@ def test_sheets_in_another_order_sorted_and_without_the_overview(lists, tmp_path
         book.remove(book["Overview"])
         book.move_sheet("5-c", -2)
         book["5a"].title = "renamed"
-        page = book["5b"]
-        rows = [[cell.value for cell in row] for row in page.iter_rows(min_row=5)][::-1]
-        for i, row in enumerate(rows):
-            for j, value in enumerate(row):
-                page.cell(5 + i, 1 + j).value = value
+        rows = [[cell.value for cell in row] for row in book["5b"].iter_rows(min_row=5)]
+        book["5b"].delete_rows(5, len(rows))
+        for row in reversed(rows):
+            book["5b"].append(row)
 
     path = edited(lists, tmp_path / "a.xlsx", shuffle)
     assert eg.read_class_lists(path, lists.roster) == expected(lists)

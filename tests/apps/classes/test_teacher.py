@@ -1,4 +1,4 @@
-"""The whole way of a teacher: from the bytes of a German sheet to lists on paper."""
+"""Lists on paper, on a phone, and in another spreadsheet program."""
 
 import re
 import shutil
@@ -7,39 +7,15 @@ import subprocess
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import RosterError
-from tests.apps.classes.roster.sheets import misspelt_sheet
 
 
 def n_sheets(paper):
     return len(re.findall(rb"/Type\s*/Page\b", paper))
 
 
-@pytest.fixture(scope="module")
-def sheet(tmp_path_factory):
-    """A sheet as an older Excel writes it: semicolons, Windows-1252, blanks, and one friend misspelt."""
-    return misspelt_sheet(tmp_path_factory.mktemp("teacher"))
-
-
-@pytest.fixture(scope="module")
-def lists(sheet):
-    with pytest.raises(RosterError, match=r"1 name is not on the list: '.*oe.*' \(row \d+, column G\)"):
-        eg.read_roster(sheet)
-    roster = eg.read_roster(sheet, accept_near=True)
-    assert [note for note in roster.notes if note.kind == "name_near"]
-    graph = roster.graph("Geschlecht")
-    labels = eg.FairLouvain(n_clusters=3, fairness=0.5, random_state=0).fit_predict(graph)
-    place = dict(zip(roster.people, labels, strict=True))
-    rules = [
-        (f"{one} and {two} are in different classes.", place[one] != place[two]) for one, two in roster.apart
-    ]
-    return eg.ClassLists(roster, labels, ["5a", "5b", "5c"], rules, title="Klassen 5")
-
-
 @pytest.mark.parametrize(("paper", "n"), [("A4", 20), ("Letter", 33)])
 def test_one_sheet_of_paper_per_class(browser, lists, tmp_path, paper, n):
-    people = lists.roster.people
-    labels = [i // n for i in range(len(people))]
+    labels = [i // n for i in range(len(lists.roster.people))]
     some = eg.ClassLists(lists.roster, labels, rules=lists.rules, date="1. Juni")
     some.to_html(tmp_path / "classes.html")
     some.to_html(tmp_path / "door.html", attributes=(), friends=False)

@@ -1,18 +1,24 @@
-"""Simulated annealing of a division: wishes that are kept, and counts near their exact shares."""
+"""Search for a division by simulated annealing: wishes that are kept, and counts near their exact shares."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph.apps.classes.attributes import roster_facts
 from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, UnitPlaces, Units, anneal_steps
-from equigraph.apps.classes.measure import Measure
-from equigraph.rules import CompiledRules
+from equigraph.apps.classes.measure import Measure, measure_of
+from equigraph.apps.classes.roster import Roster
+from equigraph.rules import CompiledRules, Rule, Rules, compile_rules
+from equigraph.rules.compile import kept_links
 
 # Penalty of a missing friend that somebody has to have, in wishes: raised while one is missing and lowered while none
 # is, so that the search returns to divisions in which nobody lacks one.
@@ -23,6 +29,13 @@ _STRICT = 30.0  # highest price of unevenness during an annealing
 _NEVER = 1e6  # negative weight between people who have to be apart
 _QUENCH = 100  # steps for each unit of people that are left where a run is cut short
 _LOOKS = 200  # number of temperatures, and of calls of `watch`
+
+
+# Steps of annealing for each person: in the run that brings friends together, in each of the runs that spread people
+# evenly, and in the last one, which keeps friends.
+_FRIENDS, _EVEN, _RUNS, _LAST = 7_000, 5_500, 3, 3_000
+_TOTAL = _FRIENDS + _RUNS * _EVEN + _LAST
+_FEWEST = 4  # people whose number of steps is the least
 
 
 class Schedule(NamedTuple):
@@ -40,6 +53,69 @@ FROM_ANYWHERE = Schedule(2.0, 0.4, 0.5, 0.8)
 FROM_FRIENDS = Schedule(2.5, 0.3, 8.0, 0.6)
 # The penalty outweighs any unevenness: nobody loses the last friend.
 KEEPING_FRIENDS = Schedule(2.0, 0.2, 30.0, 0.1, least=1e5)
+
+
+@dataclass(frozen=True, eq=False)
+class DivisionSearch:
+    """Search for divisions of people that keep rules."""
+
+    roster: Roster
+    rules: Rules
+    n_classes: int
+    attributes: Mapping[str, float]
+    evenness: float = 0.98
+    effort: float = 1.0
+    seed: int = 0
+    callbacks: Callbacks = None
+    friends: int = 1
+
+    @cached_property
+    def measure(self) -> Measure:
+        """What annealing counts."""
+        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness, self.friends)
+
+    @cached_property
+    def compiled(self) -> CompiledRules:
+        """The rules as arrays."""
+        return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
+
+    def with_rule(self, rule: Rule) -> DivisionSearch:
+        """Return the search with one more rule."""
+        return replace(self, rules=Rules.of([*self.rules.items, rule]))
+
+    def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
+        """Return labels that keep the rules, as those of the start do, and are at least as good."""
+        seed = f"{self.seed} {turn}"
+        labels = self._anneal(self.measure.eased, start, _FRIENDS, 0, seed, FROM_ANYWHERE)
+        for run in range(_RUNS):
+            done = _FRIENDS + run * _EVEN
+            labels = self._anneal(self.measure, labels, _EVEN, done, f"{seed} {run}", FROM_FRIENDS)
+        labels = max(start, labels, key=self.rank)
+        return self._anneal(self.measure, labels, _LAST, _TOTAL - _LAST, f"{seed} last", KEEPING_FRIENDS)
+
+    def friends_first(self, start: NDArray[np.intp], turn: int) -> NDArray[np.intp]:
+        """Return labels that keep the rules, in which few people lack a friend, however uneven that is."""
+        uneven = replace(self.measure, price=0.0)
+        return self._anneal(uneven, start, _FRIENDS, 0, f"{self.seed} {turn} friends", FROM_ANYWHERE)
+
+    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a run from there."""
+        return self._anneal(self.measure, labels, _EVEN, _TOTAL - _EVEN, str(self.seed), FROM_FRIENDS)
+
+    def _anneal(
+        self, measure: Measure, labels: NDArray[np.intp], steps: int, done: int, seed: str, schedule: Schedule
+    ) -> NDArray[np.intp]:
+        """Anneal with so many steps for each person, after some that were done."""
+        people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
+
+        def watch(step: int) -> bool:
+            return notify("annealing", int(done * people) + step, int(_TOTAL * people))
+
+        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, schedule)
+
+    def rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
+        """What makes labels better: fewer friends that are lacking, then the measure."""
+        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
 
 
 def anneal(
@@ -93,10 +169,7 @@ def anneal(
 
 def lacking_friends(compiled: CompiledRules, labels: NDArray[np.intp]) -> int:
     """Return how many friends that they have to have people lack, in all."""
-    links = compiled.links
-    rows = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
-    together = labels[rows % labels.size] == labels[links.indices]
-    kept = np.bincount(rows[together], minlength=links.shape[0])
+    kept = kept_links(compiled.links, labels)
     return int(np.maximum(compiled.needed - kept, 0).sum())
 
 
@@ -125,7 +198,6 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     return Units(
         size=_whole(compiled.unit_size),
         free=_whole(np.flatnonzero(compiled.fixed < 0)),
-        is_free=np.ascontiguousarray(compiled.fixed < 0),
         link_start=_whole(links.indptr),
         link=_whole(links.indices),
         link_weight=links.data.astype(float),
@@ -166,9 +238,9 @@ def _placement(
     gap, counts = np.zeros((k, units.weight.size)), np.zeros((k, units.bound_alone.size), dtype=np.int64)
     np.add.at(gap, at, units.held - np.outer(units.size, units.share))
     np.add.at(counts, at, units.bound_held)
-    asking = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
-    together = at[units.asking[asking]] == at[units.friend]
-    kept = np.bincount(asking[together], minlength=units.asking.size).astype(np.int64)
+    row = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
+    together = at[units.asking[row]] == at[units.friend]
+    kept = np.bincount(row[together], minlength=units.asking.size).astype(np.int64)
     missing = np.maximum(units.asked - kept, 0)
     lacking, short = missing[: units.n_must].sum(), (missing[units.n_must :] ** 2).sum()
     value, uneven = measure.parts(labels)
@@ -192,7 +264,7 @@ def _placement(
         random=np.array([random.Random(seed).getrandbits(64)], dtype=np.uint64),
         uneven=(units.weight * np.maximum(np.abs(gap) - 0.5, 0) ** 2).sum(axis=1),
         chain=np.zeros(2 * MOST_UNITS, dtype=np.int64),
-        moved=np.zeros(n_units, dtype=np.bool_),
+        moved=compiled.fixed >= 0,  # fixed units are never moved
         worse=np.zeros(units.weight.size + 1),
     )
 

@@ -41,17 +41,17 @@ def roster_facts(roster: Roster) -> Facts:
 
 def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
     column = np.empty(len(values), dtype=object)
-    known = {value for value in values if value is not None}
-    if is_binned(roster, name):
-        found = [number_of(value) if value else None for value in values]
-        numbers = np.array([np.nan if number is None else number for number in found])
-        wrong = [value for value, number in zip(values, numbers, strict=True) if value and np.isnan(number)]
-        if wrong:
-            raise GroupsError(f"bins names {name!r}, which has the value {wrong[0]!r}: expected numbers.")
-        groups = bin_groups(numbers, roster.bins.get(name, BINS), missing="ignore", name=name)
-        column[:] = [None if code < 0 else str(groups.names[code]) for code in groups.codes.tolist()]
-    else:
-        column[:] = [UNMARKED if value is None and len(known) == 1 else value for value in values]
+    if not is_binned(roster, name):
+        marks = len(set(values) - {None}) == 1
+        column[:] = [UNMARKED if value is None and marks else value for value in values]
+        return column
+    numbers = [number_of(value) if value else None for value in values]
+    for value, number in zip(values, numbers, strict=True):
+        if value and number is None:
+            raise GroupsError(f"bins names {name!r}, which has the value {value!r}: expected numbers.")
+    known = np.array([np.nan if number is None else number for number in numbers])
+    groups = bin_groups(known, roster.bins.get(name, BINS), missing="ignore", name=name)
+    column[:] = [None if code < 0 else str(groups.names[code]) for code in groups.codes.tolist()]
     return column
 
 
@@ -82,20 +82,19 @@ def chosen_attributes(
         return dict.fromkeys(default_attributes(values, len(roster.people), n_classes), 1.0)
     given = dict(attributes) if isinstance(attributes, Mapping) else dict.fromkeys(attributes, 1.0)
     for name, weight in given.items():
+        said = f"attributes names {name!r}"
         if name not in values:
-            raise ParameterError(
-                f"attributes names {name!r}{did_you_mean(name, values)}: expected columns of the sheet, which are "
-                f"{listed(map(repr, values)) if values else 'none'}."
-            )
+            known = listed(map(repr, values)) if values else "none"
+            hint = did_you_mean(name, values)
+            raise ParameterError(f"{said}{hint}: expected columns of the sheet, which are {known}.")
         if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
             raise ParameterError(
                 f"attributes gives {name!r} the weight {weight!r}: expected a number above 0."
             )
         n_values = len(set(values[name]) - {None})
         if n_values < 2:
-            raise ParameterError(
-                f"attributes names {name!r}, which has {count(n_values, 'value')}: nothing can be spread evenly."
-            )
+            has = count(n_values, "value")
+            raise ParameterError(f"{said}, which has {has}: nothing can be spread evenly.")
     return {name: float(weight) for name, weight in given.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from equigraph.apps.classes.divide import DivisionSearch
+from equigraph.apps.classes.anneal import DivisionSearch
 from equigraph.apps.classes.division import Division, rule_sentence
 from equigraph.apps.classes.messages import say
 from equigraph.rules import Rule, Rules
@@ -59,28 +59,20 @@ def find_costs(
     >>> [str(cost) for cost in find_costs(division)]
     ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 1 more wish']
     """
-    search = DivisionSearch(
-        division.roster,
-        division.rules,
-        len(division.class_names),
-        division.attributes,
-        evenness,
-        _EFFORT,
-        seed=seed,
-        friends=division.friends,
-    )
+    rules, attributes, k = division.rules, division.attributes, len(division.class_names)
+    search = DivisionSearch(division.roster, rules, k, attributes, evenness, _EFFORT, seed)
+    search = replace(search, friends=division.friends)
     # What a further search finds anyway is nobody's cost.
     kept = max(division.wishes_kept, _kept(division, search))
     costs = []
-    for name in division.attributes:
-        others = {one: weight for one, weight in division.attributes.items() if one != name}
-        costs.append(
-            Cost(name, True, max(0, _kept(division, replace(search, attributes=others), anew=True) - kept))
-        )
+    for name in attributes:
+        others = {one: weight for one, weight in attributes.items() if one != name}
+        more = _kept(division, replace(search, attributes=others), anew=True) - kept
+        costs.append(Cost(name, True, max(0, more)))
     for what, left_out in _parts(division, language):
-        rules = Rules.of(rule for rule in division.rules.items if rule not in left_out)
-        wishes = max(0, _kept(division, replace(search, rules=rules)) - kept)
-        costs.append(Cost(what, False, wishes, tuple(left_out)))
+        fewer = Rules.of(rule for rule in rules.items if rule not in left_out)
+        more = _kept(division, replace(search, rules=fewer)) - kept
+        costs.append(Cost(what, False, max(0, more), tuple(left_out)))
     return costs
 
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
-from equigraph.apps.classes.anneal import (
-    FROM_ANYWHERE,
-    FROM_FRIENDS,
-    KEEPING_FRIENDS,
-    Schedule,
-    anneal,
-    lacking_friends,
-)
+from equigraph.apps.classes.anneal import DivisionSearch, lacking_friends
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import (
     Division,
@@ -31,17 +23,11 @@ from equigraph.apps.classes.division import (
     sheet_rules,
 )
 from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
-from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
-from equigraph.rules import CompiledRules, Friends, Rules, Sizes, compile_rules, most_friends, settle_rules
+from equigraph.rules import Friends, Rules, Sizes, most_friends, settle_rules
 from equigraph.rules.solve import is_refuted
 
-# Steps of annealing for each person: in the run that brings friends together, in each of the runs that spread people
-# evenly, and in the last one, which keeps friends.
-_FRIENDS, _EVEN, _RUNS, _LAST = 7_000, 5_500, 3, 3_000
-_TOTAL = _FRIENDS + _RUNS * _EVEN + _LAST
-_FEWEST = 4  # people whose number of steps is the least
 _FURTHER = (-1, -2)  # seeds of further searches where somebody lacks a friend and need not
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
@@ -140,45 +126,29 @@ def divide(
     ((), [3, 3])
     """
     check_parameters("divide", _PARAMETERS, locals())
-    chosen = chosen_attributes(roster, attributes, int(n_classes))
-    class_names = _class_names(roster, names, int(n_classes))
+    k, friends, seed = int(n_classes), int(friends), as_seed(random_state)
+    chosen = chosen_attributes(roster, attributes, k)
+    class_names = _class_names(roster, names, k)
     rules = _rules(roster, class_names, sizes, rules)
-    seed = as_seed(random_state)
-    search = DivisionSearch(
-        roster, rules, int(n_classes), chosen, float(evenness), effort, seed, callbacks, int(friends)
-    )
+    search = DivisionSearch(roster, rules, k, chosen, float(evenness), effort, seed, callbacks, friends)
     try:
-        facts = roster_facts(roster)
-        start = settle_rules(rules, facts, n_clusters=int(n_classes)).labels
+        start = settle_rules(rules, roster_facts(roster), n_clusters=k).labels
         best, friendly, proven = find_friends(search, start)
     except ConflictError as error:
         raise in_school_words(error, class_names) from None
     if friendly is not None:
-        search = replace(search, rules=Rules.of([*rules.items, friendly]))
+        search = search.with_rule(friendly)
     # Alternatives start from elsewhere, and are searched for less long: long searches end in the same division.
     short = replace(search, effort=_SHORT * search.effort)
     others = [short.run(start, turn) for turn in range(1, 2 * alternatives + 1)] if alternatives > 1 else []
     found = [best, *(labels for labels in others if not lacking_friends(search.compiled, labels))]
     found.sort(key=search.measure.value, reverse=True)
-    divisions = [
-        Division(
-            roster,
-            labels,
-            class_names,
-            search.rules,
-            chosen,
-            friends=int(friends),
-            proven=proven,
-        )
-        for labels in found
-    ]
-    first, *rest = _different(divisions, int(alternatives))
-    if friends > 1 and (asked := own_friends(roster, int(friends))) is not None:
-        kept = Rules.of(
-            [*rules.items, friends_as_kept(asked, roster.people, [one.labels for one in (first, *rest)])]
-        )
-        first, *rest = (replace(one, rules=kept) for one in (first, *rest))
-    return replace(first, others=tuple(rest))
+    division = Division(roster, best, class_names, search.rules, chosen, friends, proven)
+    divisions = _different([division.with_labels(labels) for labels in found], int(alternatives))
+    if friends > 1 and (asked := own_friends(roster, friends)) is not None:
+        kept = friends_as_kept(asked, roster.people, [one.labels for one in divisions])
+        divisions = [replace(one, rules=Rules.of([*rules.items, kept])) for one in divisions]
+    return replace(divisions[0], others=tuple(divisions[1:]))
 
 
 def find_friends(
@@ -195,7 +165,7 @@ def find_friends(
     asked = own_friends(roster, min(search.friends, 1))
     if asked is None:
         return search.run(start), None, True
-    with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]))
+    with_rule = search.with_rule(asked)
     labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
         return labels, asked, True
@@ -207,16 +177,10 @@ def find_friends(
             return labels, asked, True
     rule, proven = friends_as_kept(asked, roster.people, [labels]), proven or is_fewest(search, labels)
     if not proven and labels.size * search.n_classes <= _SOLVED:
-        found = most_friends(
-            search.rules,
-            asked,
-            roster_facts(roster),
-            n_clusters=search.n_classes,
-            start=labels,
-            node_limit=_NODE_LIMIT,
-        )
+        k, facts = search.n_classes, roster_facts(roster)
+        found = most_friends(search.rules, asked, facts, n_clusters=k, start=labels, node_limit=_NODE_LIMIT)
         labels, rule, proven = found.labels, found.rule, found.proven
-    return replace(search, rules=Rules.of([*search.rules.items, rule])).run(labels), rule, proven
+    return search.with_rule(rule).run(labels), rule, proven
 
 
 def is_fewest(search: DivisionSearch, labels: NDArray[np.intp]) -> bool:
@@ -225,85 +189,22 @@ def is_fewest(search: DivisionSearch, labels: NDArray[np.intp]) -> bool:
     It looks at each of them with those they wished for, whom these wished for and so on. Where rules refute that all of
     such a set have a friend, and no two of the sets overlap, somebody lacks one in each of them.
     """
-    people, wished = search.roster.people, search.roster.friends_of
-    place = dict(zip(people, labels.tolist(), strict=True))
-    alone = [
-        one for one in people if wished(one) and all(place[one] != place[other] for other in wished(one))
-    ]
+    wished = search.roster.wished
+    place = dict(zip(search.roster.people, labels.tolist(), strict=True))
+    alone = [one for one, others in wished.items() if all(place[one] != place[other] for other in others)]
     taken = set(alone)
     for one in alone:
         part = [one]
         for member in part:
-            further = [
-                other for other in dict.fromkeys(wished(member)) if wished(other) and other not in taken
-            ]
-            part += further[: _PART - len(part)]
+            further = dict.fromkeys(
+                other for other in wished[member] if other in wished and other not in taken
+            )
+            part += list(further)[: _PART - len(part)]
             taken |= set(part)
-        asked = Friends(1, of=[(member, wished(member)) for member in part])
-        if not is_refuted(replace(search, rules=Rules.of([*search.rules.items, asked])).compiled):
+        asked = Friends(1, of=[(member, wished[member]) for member in part])
+        if not is_refuted(search.with_rule(asked).compiled):
             return False
     return True
-
-
-@dataclass(frozen=True, eq=False)
-class DivisionSearch:
-    """Search for divisions of people that keep rules."""
-
-    roster: Roster
-    rules: Rules
-    n_classes: int
-    attributes: Mapping[str, float]
-    evenness: float = 0.98
-    effort: float = 1.0
-    seed: int = 0
-    callbacks: Callbacks = None
-    friends: int = 1
-
-    @cached_property
-    def measure(self) -> Measure:
-        """What annealing counts."""
-        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness, self.friends)
-
-    @cached_property
-    def compiled(self) -> CompiledRules:
-        """The rules as arrays."""
-        return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
-
-    def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
-        """Return labels that keep the rules, as those of the start do, and are at least as good."""
-        labels = self._anneal(self.measure.eased, start, _FRIENDS, 0, f"{self.seed} {turn}", FROM_ANYWHERE)
-        for run in range(_RUNS):
-            labels = self._anneal(
-                self.measure, labels, _EVEN, _FRIENDS + run * _EVEN, f"{self.seed} {turn} {run}", FROM_FRIENDS
-            )
-        labels = max(start, labels, key=self.rank)
-        return self._anneal(
-            self.measure, labels, _LAST, _TOTAL - _LAST, f"{self.seed} {turn} last", KEEPING_FRIENDS
-        )
-
-    def friends_first(self, start: NDArray[np.intp], turn: int) -> NDArray[np.intp]:
-        """Return labels that keep the rules, in which few people lack a friend, however uneven that is."""
-        uneven = replace(self.measure, price=0.0)
-        return self._anneal(uneven, start, _FRIENDS, 0, f"{self.seed} {turn} friends", FROM_ANYWHERE)
-
-    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return labels at least as good as some that keep the rules, after a run from there."""
-        return self._anneal(self.measure, labels, _EVEN, _TOTAL - _EVEN, str(self.seed), FROM_FRIENDS)
-
-    def _anneal(
-        self, measure: Measure, labels: NDArray[np.intp], steps: int, done: int, seed: str, schedule: Schedule
-    ) -> NDArray[np.intp]:
-        """Anneal with so many steps for each person, after some that were done."""
-        people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
-
-        def watch(step: int) -> bool:
-            return notify("annealing", int(done * people) + step, int(_TOTAL * people))
-
-        return anneal(measure, self.compiled, labels, int(steps * people), seed, watch, schedule)
-
-    def rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
-        """What makes labels better: fewer friends that are lacking, then the measure."""
-        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
@@ -348,10 +249,9 @@ def _different(ranked: Sequence[Division], number: int) -> list[Division]:
     good = [other for other in ranked[1:] if other.wishes_kept >= _NEARLY * ranked[0].wishes_kept]
     while len(chosen) < number and good:
         best = max(good, key=lambda other: min(company_changed(one, other) for one in chosen))
-        if min(company_changed(one, best) for one in chosen) == 0:
+        if min(company_changed(one, best) for one in chosen) == 0:  # as one that is chosen already
             break
         chosen.append(best)
-        good = [other for other in good if other is not best]
     return chosen
 
 

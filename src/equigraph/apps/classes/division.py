@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -94,22 +95,16 @@ class Division:
     def lists_in(self, language: str) -> ClassLists:
         """Return the class lists in a language."""
         broken = {violation.rule for violation in self.violations}
-        sentences = [(rule_sentence(rule, self.class_names, language), rule) for rule in self.rules.items]
-        return ClassLists(
-            self.roster,
-            self.labels,
-            self.class_names,
-            rules=[(sentence, rule not in broken) for sentence, rule in sentences],
-            scores=[*self.friend_facts(language), *self.spread(language), *self.notes],
-            language=language,
-        )
+        names, items = self.class_names, self.rules.items
+        rules = [(rule_sentence(rule, names, language), rule not in broken) for rule in items]
+        scores = [*self.friend_facts(language), *self.spread(language), *self.notes]
+        return ClassLists(self.roster, self.labels, names, rules, scores, language=language)
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
         """Violations of the rules."""
-        return tuple(
-            violations(self.rules.items, roster_facts(self.roster), self.labels, None, len(self.class_names))
-        )
+        facts, k = roster_facts(self.roster), len(self.class_names)
+        return tuple(violations(self.rules.items, facts, self.labels, None, k))
 
     @property
     def broken(self) -> tuple[str, ...]:
@@ -130,7 +125,7 @@ class Division:
     @property
     def friendless(self) -> tuple[str, ...]:
         """People who wished for friends and have none of them in class."""
-        return tuple(name for name in self.roster.people if self._placed.is_friendless(name))
+        return tuple(filter(self._placed.is_friendless, self.roster.people))
 
     def friend_facts(self, language: str = "en") -> list[str]:
         """Return sentences on people without a friend in class, and whether there could be fewer."""
@@ -141,31 +136,27 @@ class Division:
 
     def _several_friends(self, language: str) -> list[str]:
         """Return a sentence on how many people have the requested number of friends, and how many have fewer."""
-        lists, wishing = self._placed, [name for name in self.roster.people if self.roster.friends_of(name)]
-        kept = [min(len(lists.friends_here(name)), self.friends) for name in wishing]
-        enough = sum(
-            number >= min(self.friends, len(self.roster.friends_of(name)))
-            for name, number in zip(wishing, kept, strict=True)
-        )
-        fewer = [(some, kept.count(some)) for some in range(self.friends, -1, -1) if some in kept]
-        return [
-            say(language, "several_friends", enough=enough, n=len(wishing), friends=self.friends, kept=fewer)
-        ]
+        wished, most = self.roster.wished, self.friends
+        kept = [min(len(self._placed.friends_here(name)), most) for name in wished]
+        asked = [min(len(others), most) for others in wished.values()]
+        enough = sum(map(operator.ge, kept, asked))
+        fewer = [(some, kept.count(some)) for some in range(most, -1, -1) if some in kept]
+        return [say(language, "several_friends", enough=enough, n=len(wished), friends=most, kept=fewer)]
 
     @property
     def wishes_kept(self) -> int:
         """Number of wishes that are kept."""
-        return sum(len(self._placed.friends_here(name)) for name in self.roster.people)
+        return sum(len(self._placed.friends_here(name)) for name in self.roster.wished)
 
     def evenness(self) -> dict[str, float]:
         """Return the evenness of each attribute: 1 if every class mirrors all people, up to rounding."""
-        return {
-            name: float(normalized_balance_score(self.labels[known], sensitive_features=column[known]))
-            for name in self.attributes
-            for column in [self.columns[name]]
-            for known in [np.array([value is not None for value in column])]
-            if len(set(column[known])) > 1
-        }
+        scores = {}
+        for name in self.attributes:
+            known = np.array([value is not None for value in self.columns[name]])
+            values = self.columns[name][known]
+            if len(set(values)) > 1:
+                scores[name] = float(normalized_balance_score(self.labels[known], sensitive_features=values))
+        return scores
 
     def spread(self, language: str = "en") -> list[str]:
         """Return sentences on the number of people with each value of an attribute in a class."""
@@ -216,23 +207,18 @@ class Division:
         """
         known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
         by_hand = () if before is None else before.moved(self)
-        held = [
-            Fixed(name, int(self.labels[self.roster.people.index(name)]))
-            for name in by_hand
-            if name not in known
-        ]
-        facts, eased = roster_facts(self.roster), self._with_friends_as_now()
+        held = [Fixed(name, self._placed.class_of(name)) for name in by_hand if name not in known]
+        facts, eased, names = roster_facts(self.roster), self._with_friends_as_now(), self.class_names
+        # Rules that come out the same are tried once.
         attempts = {
             Rules.of([*rules.items, *keeps]): rules for rules in (self.rules, eased) for keeps in (held, [])
         }
         for asked in attempts:
             try:
-                settled = settle_rules(asked, facts, n_clusters=len(self.class_names), start=self.labels)
+                settled = settle_rules(asked, facts, n_clusters=len(names), start=self.labels)
                 break
-            except ConflictError as error:
-                conflict: Exception = in_school_words(error, self.class_names)
-            except NotFoundError as error:
-                conflict = error
+            except (ConflictError, NotFoundError) as error:
+                conflict = in_school_words(error, names) if isinstance(error, ConflictError) else error
         else:
             raise conflict from None
         compiled = compile_rules(asked, facts, None, len(self.class_names))
@@ -247,12 +233,11 @@ class Division:
 
     def _with_friends_as_now(self) -> Rules:
         """Return the rules, with friends required only as far as people have them now."""
-        return Rules.of(
-            friends_as_kept(rule, self.roster.people, [self.labels])
-            if isinstance(rule, Friends) and rule.of is not None
-            else rule
-            for rule in self.rules.items
-        )
+        rules = list(self.rules.items)
+        for place, rule in enumerate(rules):
+            if isinstance(rule, Friends) and rule.of is not None:
+                rules[place] = friends_as_kept(rule, self.roster.people, [self.labels])
+        return Rules.of(rules)
 
     def moved(self, other: Division) -> tuple[str, ...]:
         """Return the people whose class differs in another division."""
@@ -267,20 +252,13 @@ class Division:
 def sheet_rules(roster: Roster, class_names: Sequence[str], **further: Any) -> Rules:
     """Return the rules of a sheet, with classes by number, and further ones."""
     number = {name: place for place, name in enumerate(class_names)}
-    return Rules(
-        fixed={person: number[name] for person, name in roster.fixed.items() if name in number},
-        together=list(roster.together),
-        apart=list(roster.apart),
-        **further,
-    )
+    fixed = {person: number[name] for person, name in roster.fixed.items() if name in number}
+    return Rules(fixed=fixed, together=list(roster.together), apart=list(roster.apart), **further)
 
 
 def own_friends(roster: Roster, least: int) -> Friends | None:
     """Return the rule that everybody shares a class with so many of the people they wished for, or None."""
-    asked: dict[Hashable, Iterable[Hashable]] = {
-        name: roster.friends_of(name) for name in roster.people if roster.friends_of(name)
-    }
-    return Friends(least, of=asked) if asked and least else None
+    return Friends(least, of=roster.wished.items()) if roster.wished and least else None
 
 
 def friends_as_kept(rule: Friends, people: Sequence[str], labels: Iterable[NDArray[np.intp]]) -> Friends:
@@ -321,10 +299,8 @@ def school_words(class_names: Sequence[str]) -> Words:
 def in_school_words(error: ConflictError, class_names: Sequence[str]) -> ConflictError:
     """Return a conflict error in the words of a school."""
     sentences = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
-    return ConflictError(
-        f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {sentences}",
-        error.rules,
-    )
+    classes = count(len(class_names), "class", "classes")
+    return ConflictError(f"These rules cannot all be kept in {classes}: {sentences}", error.rules)
 
 
 def what_got_worse(before: Division, after: Division) -> list[str]:

@@ -136,7 +136,7 @@ class any more. Cem has no friend in class any more.
         division.class_names[number],
         {one: value for one in division.roster.attributes if (value := lists.value(name, one))},
         lists.friends_here(name),
-        tuple(f"{other} ({where})" for other, where in lists.friends_elsewhere(name)),
+        tuple(lists.elsewhere(name)),
         tuple(other for other in lists.members(number) if name in division.roster.friends_of(other)),
         tuple(rules),
         tuple(_other(division, person, k) for k in range(len(division.class_names)) if k != number),
@@ -157,18 +157,15 @@ def _other(division: Division, person: int, there: int) -> OtherClass:
     """Return the effects of another class: of a move and all swaps, the one with the least cost."""
     measure = measure_of(division.roster, division.attributes, len(division.class_names))
     before = (-len(division.violations), measure.value(division.labels))
-    best: tuple[tuple[int, float], int, Division] | None = None
+    tried = []
     for partner in [-1, *np.flatnonzero(division.labels == there).tolist()]:
         labels = division.labels.copy()
         if partner >= 0:
             labels[partner] = labels[person]
         labels[person] = there
         after = division.with_labels(labels)
-        rank = (-len(after.violations), measure.value(labels))
-        if best is None or rank > best[0]:
-            best = rank, partner, after
-    assert best is not None
-    rank, partner, after = best
+        tried.append((after, partner, (-len(after.violations), measure.value(labels))))
+    after, partner, rank = max(tried, key=lambda one: one[2])
     return OtherClass(
         division.class_names[there],
         after.lists.friends_here(division.roster.people[person]),

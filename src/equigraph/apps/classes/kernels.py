@@ -31,11 +31,9 @@ class Units(NamedTuple):
 
     size: Integers
     free: Integers  # the units that may move
-    is_free: NDArray[np.bool_]
     link_start: Integers
-    link: (
-        Integers  # units linked by wishes, or by a weight that nothing outweighs where they have to be apart
-    )
+    # Units linked by wishes, or by a weight that nothing outweighs where they have to be apart.
+    link: Integers
     link_weight: Floats
     held: Floats  # by unit and group: number of people
     groups: Integers  # of each person who is a unit, and then a number that is no group
@@ -77,10 +75,9 @@ class UnitPlaces(NamedTuple):
     random: NDArray[np.uint64]
     uneven: Floats  # of each class
     chain: Integers  # units that have moved in this step
-    moved: NDArray[np.bool_]  # the same, by unit
-    worse: (
-        Floats  # by group: how much more uneven it is where one of it moves, and not one of no group; then 0
-    )
+    moved: NDArray[np.bool_]  # the same by unit, and those that must not move
+    # By group: how much more uneven it is where one of it moves, and not one of no group; then 0.
+    worse: Floats
 
 
 @compiled(inner=True)
@@ -204,8 +201,7 @@ def _follower(units: Any, placed: Any, length: Any, a: Any, b: Any) -> Any:
     for _ in range(_TRIES):
         moved = placed.chain[draw(placed.random, length)]
         unit = _linked(units, placed, moved)
-        free = units.is_free[unit] and not placed.moved[unit]
-        if free and placed.at[moved] == b and placed.at[unit] == a:
+        if not placed.moved[unit] and placed.at[moved] == b and placed.at[unit] == a:
             return unit
     return np.int64(-1)
 

@@ -117,9 +117,7 @@ class ClassLists:
 
     def members(self, number: int) -> tuple[str, ...]:
         """Return the people of a class, in the order of the roster or by surname."""
-        members = [
-            name for name, label in zip(self.roster.people, self.labels, strict=True) if label == number
-        ]
+        members = [name for name in self.roster.people if self.class_of(name) == number]
         return tuple(sorted(members, key=_surname) if self.by_surname else members)
 
     def mean(self, number: int, attribute: str) -> float | None:
@@ -129,6 +127,11 @@ class ClassLists:
         found = [number_of(self.value(name, attribute)) for name in self.members(number)]
         known = [value for value in found if value is not None]
         return sum(known) / len(known) if known else None
+
+    def mean_text(self, number: int, attribute: str) -> str:
+        """Return the mean of a column of numbers in a class as text, "" for none."""
+        mean = self.mean(number, attribute)
+        return "" if mean is None else f"{mean:.2f}"
 
     def class_of(self, name: str) -> int:
         """Return the class of a person."""
@@ -145,12 +148,9 @@ class ClassLists:
 
     def friends_elsewhere(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return the friends a person wished for who are in another class, and which."""
-        own = self.class_of(name)
-        return tuple(
-            (other, self.class_names[self.class_of(other)])
-            for other in self.roster.friends_of(name)
-            if self.class_of(other) != own
-        )
+        here = self.friends_here(name)
+        others = [other for other in self.roster.friends_of(name) if other not in here]
+        return tuple((other, self.class_names[self.class_of(other)]) for other in others)
 
     def is_friendless(self, name: str) -> bool:
         """Return whether a person wished for friends and has none of them in class."""
@@ -162,15 +162,14 @@ class ClassLists:
 
     def facts(self) -> list[str]:
         """Return sentences computed from the lists, followed by the given scores."""
-        people, wishes = self.roster.people, self.roster.friends
-        facts = []
+        wishes, facts = self.roster.friends, []
         if wishes:
-            kept = sum(len(self.friends_here(name)) for name in people)
-            wishing = [name for name in people if self.roster.friends_of(name)]
-            served = sum(not self.is_friendless(name) for name in wishing)
-            facts.append(
-                self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=len(wishing))
+            kept = sum(len(self.friends_here(name)) for name in self.roster.wished)
+            n, served = (
+                len(self.roster.wished),
+                sum(not self.is_friendless(one) for one in self.roster.wished),
             )
+            facts.append(self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=n))
         if self.rules:
             holding = sum(holds for _, holds in self.rules)
             facts.append(self.say("rules_hold", holding=holding, n=len(self.rules)))
@@ -271,16 +270,17 @@ class ClassLists:
         for number, class_name in enumerate(self.class_names):
             for name in self.members(number):
                 values = [self.value(name, attribute) for attribute in attributes]
-                rows.append([class_name, name, *values, self.here_text(name), self.elsewhere_text(name)])
+                friends = ", ".join(self.friends_here(name)), ", ".join(self.elsewhere(name))
+                rows.append([class_name, name, *values, *friends])
         return rows
 
-    def here_text(self, name: str) -> str:
-        """Return the friends of a person in the same class, for a cell."""
-        return ", ".join(self.friends_here(name))
+    def elsewhere(self, name: str) -> list[str]:
+        """Return the friends of a person in other classes, as texts."""
+        return [f"{other} ({where})" for other, where in self.friends_elsewhere(name)]
 
-    def elsewhere_text(self, name: str) -> str:
-        """Return the friends of a person in other classes, for a cell."""
-        return ", ".join(f"{other} ({where})" for other, where in self.friends_elsewhere(name))
+    def no_friend(self, name: str) -> str:
+        """Return the reason why a person has no friend in class."""
+        return self.words["none" if self.is_friendless(name) else "no_wish"]
 
     def save(self, folder: str | os.PathLike[str], *, excel: bool | str = False) -> list[Path]:
         """Write classes.xlsx, classes.html and classes.csv into a folder, and return their paths."""
@@ -339,13 +339,11 @@ def check_class_names(names: Any, n_classes: int | None) -> tuple[str, ...]:
         raise RosterError(f"class_names={names!r} is one text: expected a list such as ['5a', '5b'].")
     names = tuple(str(name).strip() for name in names)
     if n_classes is not None and len(names) < n_classes:
-        raise RosterError(
-            f"There are {count(len(names), 'class name')} for {n_classes} classes: expected one each."
-        )
-    if not all(names) or any(len(name) > MAX_CLASS_NAME for name in names):
-        raise RosterError(
-            f"A class name is blank or longer than {MAX_CLASS_NAME} letters: expected such as '5a'."
-        )
+        some = count(len(names), "class name")
+        raise RosterError(f"There are {some} for {n_classes} classes: expected one each.")
+    if not all(names) or max(map(len, names), default=0) > MAX_CLASS_NAME:
+        most = f"longer than {MAX_CLASS_NAME} letters"
+        raise RosterError(f"A class name is blank or {most}: expected such as '5a'.")
     twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
     if twice:
         raise RosterError(f"Two classes are called {twice[0]!r}: expected a name of its own for each.")

@@ -13,6 +13,7 @@ from scipy import sparse
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules, keeps
+from equigraph.rules.compile import kept_links
 
 # What unevenness costs in wishes at an evenness of one half, so that a person too many in one class and too few in
 # another costs six for each group; towards an evenness of 1 there is no bound.
@@ -53,9 +54,8 @@ class Measure:
         A count is even if it is the whole number next to its exact share.
         """
         rows = np.repeat(np.arange(labels.size), np.diff(self.wishes.indptr))
-        together = labels[rows] == labels[self.wishes.indices]
-        kept = self.wishes.data[together].sum()
-        lacking = np.maximum(self.wanted - np.bincount(rows[together], minlength=labels.size), 0)
+        kept = self.wishes.data[labels[rows] == labels[self.wishes.indices]].sum()
+        lacking = np.maximum(self.wanted - kept_links(self.wishes, labels), 0)
         counts = np.zeros((self.n_classes, self.weights.size))
         np.add.at(counts, labels, self.groups)
         sizes = np.bincount(labels, minlength=self.n_classes)

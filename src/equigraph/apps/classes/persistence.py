@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -133,12 +133,9 @@ def load_division(folder: str | os.PathLike[str]) -> Division:
         raise InputError(f"{folder} holds no class lists: expected a folder that `equigraph classes` wrote.")
     with refusing_damage(stored.folder / DIVISION):
         division = _division(stored.json(DIVISION, DivisionEntries))
+        # Names of people and attributes are checked where they are used.
         for one in (division, *division.others):
-            _ = (
-                one.lists,
-                one.evenness(),
-                repr(one),
-            )  # names of people and attributes are checked where they are used
+            _ = one.lists, one.evenness(), repr(one)
         return division
 
 
@@ -175,16 +172,9 @@ def _entries(division: Division) -> dict[str, Any]:
 
 def _division(entries: DivisionEntries) -> Division:
     first, *others = entries["divisions"]
-    division = Division(
-        entries["roster"],
-        first,
-        entries["class_names"],
-        Rules.from_dict(entries["rules"]),
-        entries["attributes"],
-        entries["friends"],
-        entries["proven"],
-        notes=entries["notes"],
-    )
+    fields: dict[str, Any] = {**entries, "labels": first, "rules": Rules.from_dict(entries["rules"])}
+    del fields["divisions"]
+    division = Division(**fields)
     return replace(division, others=tuple(division.with_labels(labels) for labels in others))
 
 
@@ -228,79 +218,69 @@ def read_class_lists(
     """
     path = Path(path)
     known = {same(name): name for name in roster.people}
-    found: dict[str, tuple[str, str]] = {}
-    sheets = [
-        (name, sheet, row) for name, sheet in _sheets(path, encoding) if (row := _header(sheet)) is not None
-    ]
+    found: dict[str, tuple[str, str]] = {}  # class and position of each person
+    sheets = [(sheet, place) for sheet in _sheets(path, encoding) if (place := _header(sheet)) is not None]
     if not sheets:
         raise RosterError(
             f"{path.name} has no column {words('en')['name']!r}: expected a file that was made of class lists."
         )
-    for name, sheet, row in sheets:
-        _read_sheet(name, sheet, row, roster, known, found)
-    absent = [name for name in roster.people if name not in found]
+    for sheet, (header, names) in sheets:
+        for text, label, row, classes in _entries_of(sheet, header, names):
+            where = sheet.where(row, names)
+            if same(text) not in known:
+                near = [roster.people[place] for place in nearest(text, roster.people)]
+                meant = f"perhaps {near[0]!r} is meant" if near else "nobody has a name like it"
+                raise RosterError(f"{where}: {text[:60]!r} is not on the list of people; {meant}.")
+            name = known[same(text)]
+            if not label:
+                raise RosterError(
+                    f"{sheet.where(row, classes)}: {name!r} has no class: write its name there."
+                )
+            if name in found:
+                raise RosterError(f"{where}: {name!r} is also in {found[name][1]}: remove one of the two.")
+            found[name] = label, where
+    absent = [repr(name) for name in roster.people if name not in found]
     if absent:
         more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
-        listed = ", ".join(map(repr, absent[:5]))
-        raise RosterError(f"{path.name} has no class for {listed}{more}: put everybody into one class.")
+        raise RosterError(
+            f"{path.name} has no class for {', '.join(absent[:5])}{more}: put everybody into one class."
+        )
     return {name: found[name][0] for name in roster.people}
 
 
-def _sheets(path: Path, encoding: str | None) -> list[tuple[str, Sheet]]:
+def _entries_of(sheet: Sheet, header: int, names: int) -> Iterator[tuple[str, str, int, int]]:
+    """Yield each name with its class, its row, and the column of the class."""
+    heads = sheet.rows[header]
+    # On the sheet of a class, with its title above the header, a column behind the name is one of the roster.
+    classes = _column(heads if header == 0 else heads[:names], "class")
+    title = (tidy(sheet.cell(0, 0)) if header > 0 else "") or sheet.title
+    for row in range(header + 1, len(sheet.rows)):
+        text = as_given(tidy(sheet.cell(row, names)))
+        if not text and (row, names) in sheet.broken:
+            raise sheet.why_broken(row, names)
+        if text and classes is None:
+            yield text, title, row, names
+        elif (
+            text and classes is not None
+        ):  # otherwise the rest of a row that was moved; missing people are found at the end
+            yield text, as_given(tidy(sheet.cell(row, classes))), row, classes
+
+
+def _sheets(path: Path, encoding: str | None) -> list[Sheet]:
     raw = read_bytes(path)
     if raw.startswith((ZIP, OLE)):
         book = Workbook(raw, path.name)
-        return [(name, book.read(name)) for name in book.visible]
-    return [("", read_text_sheet(raw, path.name, encoding, path.suffix.lower()))]
+        return [book.read(name) for name in book.visible]
+    return [read_text_sheet(raw, path.name, encoding, path.suffix.lower())]
 
 
-def _header(sheet: Sheet) -> int | None:
-    """Return the row that has the header of the names."""
-    rows = enumerate(sheet.rows[:_DEPTH])
-    return next((row for row, cells in rows if _column(cells, "name") is not None), None)
+def _header(sheet: Sheet) -> tuple[int, int] | None:
+    """Return the row and the column of the header of the names."""
+    columns = ((row, _column(cells, "name")) for row, cells in enumerate(sheet.rows[:_DEPTH]))
+    return next(((row, column) for row, column in columns if column is not None), None)
 
 
 def _column(cells: list[str], heading: str) -> int | None:
     """Return the first column with a heading, in whatever language the lists are."""
     headings = {same(words(language)[heading]) for language in LANGUAGES}
     return next((place for place, cell in enumerate(cells) if same(cell) in headings), None)
-
-
-def _read_sheet(
-    sheet_name: str,
-    sheet: Sheet,
-    header: int,
-    roster: Roster,
-    known: dict[str, str],
-    found: dict[str, tuple[str, str]],
-) -> None:
-    heads = sheet.rows[header]
-    names = _column(heads, "name")
-    assert names is not None
-    # On the sheet of a class, with its title above the header, a column behind the name is one of the roster.
-    classes = _column(heads if header == 0 else heads[:names], "class")
-    title = tidy(sheet.cell(0, 0)) if header > 0 else ""
-    for row in range(header + 1, len(sheet.rows)):
-        text = as_given(tidy(sheet.cell(row, names)))
-        if not text:
-            if (row, names) in sheet.broken:
-                raise sheet.why_broken(row, names)
-            continue  # the rest of a row that was moved; missing people are found at the end
-        name = _person(sheet, row, names, text, roster, known)
-        label = as_given(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name
-        if not label:
-            column = names if classes is None else classes
-            raise RosterError(f"{sheet.where(row, column)}: {name!r} has no class: write its name there.")
-        where = sheet.where(row, names)
-        if name in found:
-            raise RosterError(f"{where}: {name!r} is also in {found[name][1]}: remove one of the two.")
-        found[name] = (label, where)
-
-
-def _person(sheet: Sheet, row: int, column: int, text: str, roster: Roster, known: dict[str, str]) -> str:
-    name = known.get(same(text))
-    if name is None:
-        near = nearest(text, roster.people)
-        meant = f"perhaps {roster.people[near[0]]!r} is meant" if near else "nobody has a name like it"
-        raise RosterError(f"{sheet.where(row, column)}: {text[:60]!r} is not on the list of people; {meant}.")
-    return name

@@ -46,8 +46,9 @@ def with_people(division: Division, roster: Roster) -> Division:
         raise RosterError(f"{roster.source or 'The new sheet'} has nobody of those who were divided.")
     rules = _rules(division, roster)
     attributes = {name: weight for name, weight in division.attributes.items() if name in roster.attributes}
-    k = len(division.class_names)
+    k, names = len(division.class_names), division.class_names
     labels = np.array([place.get(name, -1) for name in roster.people])
+    number_of = {name: number for number, name in enumerate(roster.people)}
     measure = measure_of(roster, attributes, k)
     for person in np.flatnonzero(labels < 0):
         # Newcomers without a class yet are left out, with their wishes and rules.
@@ -55,21 +56,15 @@ def with_people(division: Division, roster: Roster) -> Division:
         for number in range(k):
             labels[person] = number
             placed = np.where(labels < 0, number, labels)
-            after = Division(roster, placed, division.class_names, rules, attributes)
-            broken = sum(
-                not violation.nodes or _is_placed(violation.nodes, labels, roster)
-                for violation in after.violations
-            )
-            sizes = np.bincount(labels[labels >= 0], minlength=k)
-            tried.append((broken, -round(measure.value(placed), 6), int(sizes[number]), number))
+            broken = [
+                all(labels[number_of[str(node)]] >= 0 for node in violation.nodes)
+                for violation in Division(roster, placed, names, rules, attributes).violations
+            ]
+            size = int((labels == number).sum())
+            tried.append((sum(broken), -round(measure.value(placed), 6), size, number))
         labels[person] = min(tried)[-1]
-    return replace(
-        division, roster=roster, labels=labels, rules=rules, attributes=attributes, others=(), proven=False
-    )
-
-
-def _is_placed(nodes: tuple[object, ...], labels: np.ndarray, roster: Roster) -> bool:
-    return all(labels[roster.people.index(str(node))] >= 0 for node in nodes)
+    changed = replace(division, roster=roster, labels=labels, rules=rules, attributes=attributes)
+    return replace(changed, others=(), proven=False)
 
 
 def _rules(division: Division, roster: Roster) -> Rules:

@@ -21,6 +21,8 @@ _MAX_VALUES = 8  # an attribute with more values, such as a village, is not coun
 _HEAD = 3  # row of the header on the sheet of a class
 _LINE = 15  # height of a line, in points
 _NARROW, _WIDEST = 6, 46  # widths of a column, in letters
+# Cells of a row: a text or a number, and its format.
+Row = list[tuple[Any, str]]
 # Texts are written as texts: no name becomes a formula, a number or a link.
 _OPTIONS = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
 _FORMATS: dict[str, dict[str, Any]] = {
@@ -58,12 +60,42 @@ def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: 
             for name, how in _FORMATS.items()
             for quoted in (False, True)
         }
-        overview, *names = sheet_names((lists.words["overview"], *lists.class_names))
-        footer = f"&L&A&R{lists.words['page']}"
-        _write_overview(_Page(book.add_worksheet(overview), formats, footer), lists, attributes)
-        for number, name in enumerate(names):
-            _write_class(_Page(book.add_worksheet(name), formats, footer), lists, number, attributes)
+        names = sheet_names((lists.words["overview"], *lists.class_names))
+        pages = [_overview(lists, attributes)]
+        pages += [_class_rows(lists, number, attributes) for number in range(lists.n_classes)]
+        for number, (name, (rows, widths)) in enumerate(zip(names, pages, strict=True)):
+            sheet = book.add_worksheet(name)
+            sheet.set_footer(f"&L&A&R{lists.words['page']}")
+            _write_rows(sheet, rows, widths, formats)
+            if number > 0:
+                _set_heights(sheet, rows, widths)
         book.close()
+
+
+def _write_rows(sheet: Any, rows: list[Row], widths: list[int], formats: dict[tuple[str, bool], Any]) -> None:
+    """Write cells as texts or numbers; blank ones without a format are left out."""
+    sheet.hide_gridlines(1)
+    sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
+    sheet.fit_to_pages(1, 0)
+    sheet.set_landscape()
+    for i, row in enumerate(rows):
+        for j, (value, how) in enumerate(row):
+            text = shown(value)
+            if isinstance(value, int):
+                sheet.write_number(i, j, value, formats[how, False])
+            elif text or how != "plain":
+                sheet.write_string(i, j, text, formats[how, harmless(text) != text])
+    for column, width in enumerate(widths):
+        sheet.set_column(column, column, width)
+
+
+def _set_heights(sheet: Any, rows: list[Row], widths: list[int]) -> None:
+    """Set the heights of the rows below the header, since not every program computes them for wrapped text."""
+    for i, row in enumerate(rows[_HEAD + 1 :], start=_HEAD + 1):
+        cells = zip(row[1:], widths[1:], strict=True)
+        sheet.set_row(i, _LINE * max(1, *(-(-len(str(text)) // width) for (text, _), width in cells)))
+    sheet.freeze_panes(_HEAD + 1, 2)
+    sheet.repeat_rows(_HEAD)
 
 
 def sheet_names(titles: tuple[str, ...]) -> list[str]:
@@ -85,83 +117,38 @@ def sheet_names(titles: tuple[str, ...]) -> list[str]:
     return names
 
 
-class _Page:
-    """One sheet, written row by row as text or numbers."""
-
-    def __init__(self, sheet: Any, formats: dict[tuple[str, bool], Any], footer: str) -> None:
-        self.sheet = sheet
-        self.row = 0
-        self._formats = formats
-        sheet.hide_gridlines(1)
-        sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
-        sheet.fit_to_pages(1, 0)
-        sheet.set_footer(footer)
-
-    def put(self, column: int, value: str | int, how: str = "plain") -> None:
-        """Write a cell of the row."""
-        if isinstance(value, int):
-            self.sheet.write_number(self.row, column, value, self._formats[how, False])
-            return
-        text = shown(value)
-        if text or how != "plain":
-            self.sheet.write_string(self.row, column, text, self._formats[how, harmless(text) != text])
-
-    def put_row(self, values: Sequence[str | int], how: str = "plain", *, start: int = 0) -> None:
-        """Write the rest of the row, and start the next."""
-        for column, value in enumerate(values, start=start):
-            self.put(column, value, how)
-        self.row += 1
-
-
-def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
-    words = lists.words
-    page.put_row([lists.title], "title")
-    page.put_row([lists.size_line()], "muted")
-    page.row += 1
-    for fact in lists.facts():
-        page.put_row([fact])
-    page.row += 1
-    _write_sizes(page, lists, attributes)
-    page.row += 1
+def _overview(lists: ClassLists, attributes: list[str]) -> tuple[list[Row], list[int]]:
+    """Return the rows and the widths of the columns of the overview."""
+    words, (sizes, heads) = lists.words, _sizes(lists, attributes)
+    rows: list[Row] = [[(lists.title, "title")], [(lists.size_line(), "muted")], []]
+    rows += [[(fact, "plain")] for fact in lists.facts()]
+    rows += [[], *sizes, []]
     if lists.rules:
-        page.put_row([words["rules"]], "heading")
-        page.put(0, words["holds"], "count head")
-        page.put_row([words["rule"]], "over", start=1)
-        for sentence, holds in lists.rules:
-            how = "yes" if holds else "no"
-            page.put(0, words[how], how)
-            page.put_row([sentence], start=1)
+        rows += [[(words["rules"], "heading")], [(words["holds"], "count head"), (words["rule"], "over")]]
+        kinds = [("yes" if holds else "no", sentence) for sentence, holds in lists.rules]
+        rows += [[(words[how], how), (sentence, "plain")] for how, sentence in kinds]
     if lists.roster.notes:
-        page.row += 1
-        page.put_row([words["notes"]], "heading")
-        for note in lists.notes():
-            page.put_row([note], "muted")
-    page.sheet.set_column(0, 0, _width(lists.class_names, 12))
-    page.sheet.set_landscape()
+        rows += [[], [(words["notes"], "heading")], *([(text, "muted")] for text in lists.notes())]
+    return rows, [_width(lists.class_names, 12), *(_width([head], 10) for head in heads), 17]
 
 
-def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
-    """Write one row per class: number of people, of each value, and without a friend."""
+def _sizes(lists: ClassLists, attributes: list[str]) -> tuple[list[Row], list[str]]:
+    """Return one row per class: number of people, of each value, and without a friend; and the heads of the numbers."""
     words, (counted, means) = lists.words, _counted(lists, attributes)
-    heads = [words["people"]]
+    over, heads = ["", ""], [words["people"]]
     for attribute, values in counted.items():
-        page.put(1 + len(heads), attribute, "over")
+        over += [attribute, *[""] * (len(values) - 1)]
         heads += [value or words["blank"] for value in values]
     heads += [f"{attribute}, {words['mean']}" for attribute in means]
-    page.row += 1
-    page.put(0, words["class"], "head")
-    page.put_row([*heads, words["alone"]], "count head", start=1)
-    for column, head in enumerate(heads, start=1):
-        page.sheet.set_column(column, column, _width([head], 10))
-    page.sheet.set_column(len(heads) + 1, len(heads) + 1, 17)
+    rows: list[Row] = [[(text, "over" if text else "plain") for text in over]]
+    rows.append([(words["class"], "head"), *((head, "count head") for head in (*heads, words["alone"]))])
     for number, name in enumerate(lists.class_names):
         members = lists.members(number)
         counts = [lists.counts(number, a)[value] for a, values in counted.items() for value in values]
-        found = [lists.mean(number, attribute) for attribute in means]
-        shown_means = ["" if mean is None else f"{mean:.2f}" for mean in found]
-        page.put(0, name)
-        alone = sum(map(lists.is_friendless, members))
-        page.put_row([len(members), *counts, *shown_means, alone], "count", start=1)
+        found = [lists.mean_text(number, attribute) for attribute in means]
+        numbers = [len(members), *counts, *found, sum(map(lists.is_friendless, members))]
+        rows.append([(name, "plain"), *((value, "count") for value in numbers)])
+    return rows, heads
 
 
 def _counted(lists: ClassLists, attributes: list[str]) -> tuple[dict[str, list[str]], list[str]]:
@@ -178,40 +165,27 @@ def _counted(lists: ClassLists, attributes: list[str]) -> tuple[dict[str, list[s
     return counted, means
 
 
-def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[str]) -> None:
+def _class_rows(lists: ClassLists, number: int, attributes: list[str]) -> tuple[list[Row], list[int]]:
+    """Return the rows and the widths of the columns of the sheet of a class."""
     members, words = lists.members(number), lists.words
     heads = [words["name"], *attributes, words["here"], words["elsewhere"]]
-    rows = [_cells(lists, name, attributes) for name in members]
-    widths = [_width([head, *(row[j] for row in rows)], _NARROW) for j, head in enumerate(heads)]
-    page.put_row([lists.class_names[number]], "title")
-    page.put_row([lists.say("people", n=len(members))], "muted")
-    page.row = _HEAD
-    page.put(0, words["number"], "count head")
-    page.put_row(heads, "head", start=1)
-    for i, (name, cells) in enumerate(zip(members, rows, strict=True), start=1):
-        # Not every program computes the height of a row with wrapped text.
-        lines = max(-(-len(cell) // width) for cell, width in zip(cells, widths, strict=True))
-        page.sheet.set_row(page.row, _LINE * max(lines, 1))
-        page.put(0, i, "number")
-        for column, cell in enumerate(cells, start=1):
-            is_alone = column == len(cells) - 1 and lists.is_friendless(name)
-            page.put(column, cell, "alone" if is_alone else "wrap")
-        page.row += 1
-    for column, width in enumerate([_NARROW, *widths]):
-        page.sheet.set_column(column, column, width)
-    page.sheet.freeze_panes(_HEAD + 1, 2)
-    page.sheet.repeat_rows(_HEAD)
-    page.sheet.set_landscape()
-
-
-def _cells(lists: ClassLists, name: str, attributes: list[str]) -> list[str]:
-    values = [lists.value(name, attribute) for attribute in attributes]
-    return [name, *values, lists.here_text(name) or no_friend(lists, name), lists.elsewhere_text(name)]
-
-
-def no_friend(lists: ClassLists, name: str) -> str:
-    """Return the reason why a person has no friend in class."""
-    return lists.words["none" if lists.is_friendless(name) else "no_wish"]
+    cells = []
+    for name in members:
+        values = [lists.value(name, attribute) for attribute in attributes]
+        here = ", ".join(lists.friends_here(name)) or lists.no_friend(name)
+        cells.append([name, *values, here, ", ".join(lists.elsewhere(name))])
+    widths = [_width(column, _NARROW) for column in zip(heads, *cells, strict=True)]
+    rows: list[Row] = [
+        [(lists.class_names[number], "title")],
+        [(lists.say("people", n=len(members)), "muted")],
+    ]
+    rows += [[], [(words["number"], "count head"), *((head, "head") for head in heads)]]
+    for i, texts in enumerate(cells, start=1):
+        row: Row = [(i, "number"), *((text, "wrap") for text in texts)]
+        if lists.is_friendless(texts[0]):
+            row[-2] = texts[-2], "alone"
+        rows.append(row)
+    return rows, [_NARROW, *widths]
 
 
 def _width(texts: Sequence[str], least: int) -> int:
@@ -222,66 +196,37 @@ def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list
     """Write the page as `ClassLists.to_html` says."""
     printed = attributes[:_MAX_ATTRIBUTES]
     counted, means = _counted(lists, printed)
+
+    def counts(number: int, attribute: str) -> list[str]:
+        """Return the counts of values in a class, such as "13 f" and "13 m"."""
+        found, blank = lists.counts(number, attribute), lists.words["blank"]
+        return [f"{found[value]} {value or blank}" for value in counted[attribute] if value or found[value]]
+
+    numbers, is_alone = range(lists.n_classes), lists.is_friendless
     page = render(
         "equigraph.apps.classes",
-        title=lists.title,
-        date=lists.date,
+        lists=lists,
         friends=friends,
         attributes=printed,
         left_out=attributes[len(printed) :],
-        language=lists.language,
-        words=lists.words,
-        size_line=lists.size_line(),
-        facts=lists.facts(),
-        rules=lists.rules,
-        notes=lists.notes(),
-        overview=[*counted, *(f"{attribute}, {lists.words['mean']}" for attribute in means)],
+        counted=list(counted),
+        counts=counts,
         means=means,
-        classes=[_class(lists, number, printed, counted, friends) for number in range(lists.n_classes)],
+        overview=[*counted, *(f"{attribute}, {lists.words['mean']}" for attribute in means)],
+        alone=[[name for name in lists.members(number) if is_alone(name)] for number in numbers],
+        letters=[f"{_letter_size(lists, number, printed, friends):g}" for number in numbers],
     )
     write_text(path, page)
 
 
-def _class(
-    lists: ClassLists, number: int, attributes: list[str], counted: dict[str, list[str]], friends: bool
-) -> dict[str, Any]:
-    """Return the data of a class for the page."""
-    members = lists.members(number)
-    means = {attribute: lists.mean(number, attribute) for attribute in attributes}
-    return {
-        "name": lists.class_names[number],
-        "size": lists.say("people", n=len(members)),
-        "letters": f"{_letter_size(lists, members, attributes, friends):g}",
-        "alone": [member for member in members if lists.is_friendless(member)],
-        "counts": {attribute: _counts(lists, number, attribute, counted[attribute]) for attribute in counted},
-        "means": {attribute: f"{mean:.2f}" for attribute, mean in means.items() if mean is not None},
-        "people": [
-            {
-                "name": name,
-                "cells": [lists.value(name, attribute) for attribute in attributes],
-                "here": lists.friends_here(name),
-                "elsewhere": [f"{other} ({where})" for other, where in lists.friends_elsewhere(name)],
-                "nobody": no_friend(lists, name),
-                "alone": lists.is_friendless(name),
-            }
-            for name in members
-        ],
-    }
-
-
-def _counts(lists: ClassLists, number: int, attribute: str, values: list[str]) -> list[str]:
-    """Return the counts of values in a class, such as "13 f" and "13 m"."""
-    counts = lists.counts(number, attribute)
-    blank = lists.words["blank"]
-    return [f"{counts[value]} {value or blank}" for value in values if value or counts[value]]
-
-
-def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[str], friends: bool) -> float:
+def _letter_size(lists: ClassLists, number: int, attributes: list[str], friends: bool) -> float:
     """Return the largest font size with which the table of a class fits on one sheet of paper, or the smallest."""
+    members = lists.members(number)
     texts = [[name, *(lists.value(name, attribute) for attribute in attributes)] for name in members]
     heads = [lists.words["name"], *attributes]
     fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
-    named = [(lists.here_text(name), lists.elsewhere_text(name)) for name in members] if friends else []
+    joined = ", ".join
+    named = [(joined(lists.friends_here(one)), joined(lists.elsewhere(one))) for one in members if friends]
     # A browser divides the remaining width by the longest text of each column.
     longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
     share = longest[0] / sum(longest)

@@ -176,9 +176,9 @@ def print_classes(division: Any, language: str = "en") -> None:
 
 def _composition(lists: Any, number: int, attribute: str) -> str:
     """Return the composition of a class: the mean of numbers, else counts such as 12 f, 12 m."""
-    mean = lists.mean(number, attribute)
-    if mean is not None:
-        return f"{lists.words['mean']} {mean:.2f}"
+    mean = lists.mean_text(number, attribute)
+    if mean:
+        return f"{lists.words['mean']} {mean}"
     counts = lists.counts(number, attribute)
     values = sorted({value for value in lists.roster.attributes[attribute] if value})
     shown = [f"{counts[value]} {value}" for value in values[:_MOST_VALUES]]

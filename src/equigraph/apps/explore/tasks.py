@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Progress
+from equigraph.apps.classes.anneal import DivisionSearch
 from equigraph.apps.classes.costs import find_costs
-from equigraph.apps.classes.divide import DivisionSearch, find_friends
+from equigraph.apps.classes.divide import find_friends
 from equigraph.apps.classes.division import friends_as_kept
 from equigraph.apps.classes.measure import best_movers
 from equigraph.apps.explore import files, uploads

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ from equigraph._utils.text import one_line
 from equigraph.apps.classes.attributes import understood
 from equigraph.apps.classes.messages import SheetError
 from equigraph.apps.classes.roster import read_roster
-from equigraph.apps.classes.roster.columns import make_layout
+from equigraph.apps.classes.roster.columns import make_table
 from equigraph.apps.classes.roster.people import read_people
 from equigraph.apps.classes.roster.read import own_roles, read_sheet
 from equigraph.apps.classes.roster.sheet import letters
-from equigraph.apps.classes.roster.wishes import SheetTable, UnknownNamesError, find_questions
+from equigraph.apps.classes.roster.wishes import UnknownNamesError, find_questions
 from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.persistence import read_board
@@ -142,12 +142,12 @@ def _first_rows(upload: Upload) -> dict[str, Any]:
     columns = [(place, header, "unused") for place, header in enumerate(first)]
     start = 0
     try:
-        layout = make_layout(sheet, own_roles(sheet, options.get("columns")))
-        start = layout.header
-        people = read_people(sheet, layout)
-        table = SheetTable(sheet, layout, tuple(enumerate(people.rows)))
-        asked = {one.column.place for one in find_questions(table, people)}
-        columns = [(one.place, one.header, "" if one.place in asked else one.role) for one in layout.columns]
+        table = make_table(sheet, own_roles(sheet, options.get("columns")))
+        start = table.header
+        people = read_people(table)
+        asked = find_questions(replace(table, rows=tuple(enumerate(people.rows))), people)
+        unclear = {column.place for column, _ in asked}
+        columns = [(one.place, one.header, "" if one.place in unclear else one.role) for one in table.columns]
     except RosterError as error:
         found |= refusal_facts(_unreadable(error, upload))
         found["kind"] = "links" if 2 <= len(first) <= 3 else "people"

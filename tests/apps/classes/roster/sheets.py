@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 
 import equigraph as eg
 
@@ -12,6 +13,11 @@ PEOPLE = [
     ["Cem Öztürk", "m", "", "", "", "Zoë Krüger", ""],
     ["Zoë Krüger", "", "Ben Groß", "Cem Öztürk", "", "", ""],
 ]
+
+
+def table(text):
+    """Return the rows of a sheet that is written in one line: `Name;Friend | Ada;Ben | Ben;`."""
+    return [[cell.strip() for cell in line.split(";")] for line in text.split(" | ")]
 
 
 def csv_bytes(rows, *, separator=";", encoding="utf-8-sig", line_end="\r\n"):
@@ -25,7 +31,8 @@ def write_csv(path, rows, **options):
     return path
 
 
-def write_xlsx(path, rows, *, sheet="Liste", more=None):
+def write_xlsx(path, rows, *, sheet="Liste", more=None, change=None):
+    """Write a workbook with one sheet or several; `change` gets the book before it is closed."""
     import xlsxwriter
 
     with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as book:
@@ -33,6 +40,8 @@ def write_xlsx(path, rows, *, sheet="Liste", more=None):
             page = book.add_worksheet(name)
             for i, row in enumerate(cells):
                 page.write_row(i, 0, row)
+        if change is not None:
+            change(book)
     return path
 
 
@@ -69,6 +78,18 @@ def write_ods(path, rows):
     table.addElement(rest)
     document.spreadsheet.addElement(table)
     document.save(str(path))
+    return path
+
+
+def repacked(path, change):
+    """Write an archive again with some of its parts changed."""
+    parts = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            parts[name] = change(name, archive.read(name))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
     return path
 
 

@@ -1,5 +1,6 @@
 """A column of names is never ignored: its header says what it is, or the run stops and asks."""
 
+import re
 import tempfile
 import tomllib
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import equigraph as eg
 from equigraph.apps.classes.roster.vocabulary import role_of
 from equigraph.exceptions import RosterError
-from tests.apps.classes.roster.sheets import write_csv
+from tests.apps.classes.roster.sheets import table, write_csv
 
 HEADERS = tomllib.loads(Path(__file__).with_name("headers.toml").read_text("utf-8"))
 CASES = [
@@ -28,8 +29,7 @@ def test_what_a_header_is_taken_for(header, role):
 
 
 def sheet(folder, header, cells):
-    rows = [[name, cell] for name, cell in zip(PEOPLE, cells, strict=True)]
-    return write_csv(folder / "a.csv", [["Name", header], *rows])
+    return write_csv(folder / "a.csv", [["Name", header], *zip(PEOPLE, cells, strict=True)])
 
 
 NAMED = ["Ben Groß", "", "Ada Roth", "", "", "Cem Voß"]
@@ -41,10 +41,9 @@ NAMED = ["Ben Groß", "", "Ada Roth", "", "", "Cem Voß"]
 def test_names_arrive_as_what_they_are_or_the_run_stops(tmp_path, header, role):
     path = sheet(tmp_path, header, NAMED)
     if role_of(header) is None:
-        with pytest.raises(RosterError) as caught:
+        cells = "('Ben Groß', 'Ada Roth' and 'Cem Voß')"
+        with pytest.raises(RosterError, match=re.escape(cells) + ".*" + re.escape(f'"{header}=not_with"')):
             eg.read_roster(path)
-        assert f'--columns "{header}=not_with"' in str(caught.value)
-        assert "('Ben Groß', 'Ada Roth' and 'Cem Voß')" in str(caught.value)
         assert len(eg.read_roster(path, columns={header: "not_with"}).apart) == 3
         assert eg.read_roster(path, columns={header: None}).apart == ()
         return
@@ -107,11 +106,8 @@ def test_columns_of_one_header_are_asked_about_by_their_letters(tmp_path):
 
 
 def test_a_word_that_is_near_a_first_name_is_no_person(tmp_path):
-    people = ["Gus Alt", "Gus Berg", "Lea Alt", "Lea Cole"]
-    path = tmp_path / "bus.csv"
-    lines = [f"{name},{word}" for name, word in zip(people, ["", "bus", "bus", "Les"], strict=True)]
-    path.write_text("\n".join(["Name,Notes", *lines]) + "\n", encoding="utf-8")
-    assert eg.read_roster(path).people == tuple(people)
+    rows = table("Name;Notes | Gus Alt; | Gus Berg;bus | Lea Alt;bus | Lea Cole;Les")
+    assert len(eg.read_roster(write_csv(tmp_path / "bus.csv", rows)).people) == 4
 
 
 letters = st.text(st.characters(codec="utf-8", categories=("L", "Nd", "Zs", "P")), min_size=1, max_size=30)
@@ -120,26 +116,12 @@ words = st.sampled_from(
 )
 
 
+FURTHER = ["", "Ben", "Ada Rot", "Groß, Ben; Cem Voß", "none", "n/a", "-", "Cem und Dora Süß", "1. Ben Groß"]
+
+
 @given(
     st.one_of(letters, st.lists(words, min_size=1, max_size=5).map(" ".join)),
-    st.lists(
-        st.sampled_from(
-            [
-                *PEOPLE,
-                "",
-                "Ben",
-                "Ada Rot",
-                "Groß, Ben; Cem Voß",
-                "none",
-                "n/a",
-                "-",
-                "Cem und Dora Süß",
-                "1. Ben Groß",
-            ]
-        ),
-        min_size=6,
-        max_size=6,
-    ),
+    st.lists(st.sampled_from([*PEOPLE, *FURTHER]), min_size=6, max_size=6),
 )
 @settings(max_examples=60, deadline=None)
 def test_no_column_of_names_is_unused_without_a_question(header, cells):
@@ -151,9 +133,5 @@ def test_no_column_of_names_is_unused_without_a_question(header, cells):
             roster = eg.read_roster(sheet(Path(folder), header, cells), accept_near=True)
         except RosterError:
             return
-    assert (
-        roster.apart
-        or roster.together
-        or roster.friends
-        or "name" in {one.role for one in roster.columns[1:]}
-    )
+    read = roster.apart or roster.together or roster.friends
+    assert read or "name" in {one.role for one in roster.columns[1:]}

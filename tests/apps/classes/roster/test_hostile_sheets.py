@@ -12,7 +12,15 @@ import equigraph as eg
 from equigraph.apps.classes.roster import workbooks
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from equigraph.exceptions import RosterError
-from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
+from tests.apps.classes.roster.sheets import (
+    PEOPLE,
+    csv_bytes,
+    repacked,
+    write_csv,
+    write_ods,
+    write_xls,
+    write_xlsx,
+)
 
 
 def refused(path, pattern):
@@ -25,18 +33,6 @@ def refused(path, pattern):
     finally:
         tracemalloc.stop()
     assert peak < 600e6
-
-
-def repacked(path, change):
-    """Write an archive again with some of its parts changed."""
-    parts = {}
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            parts[name] = change(name, archive.read(name))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return path
 
 
 @pytest.mark.parametrize(
@@ -106,24 +102,19 @@ def test_sheets_with_too_many_rows_columns_or_bytes(tmp_path):
 
 
 def test_formats_beyond_the_people_do_no_harm(tmp_path):
-    import xlsxwriter
-
-    path = tmp_path / "a.xlsx"
-    with xlsxwriter.Workbook(str(path)) as book:
-        page, grey = book.add_worksheet(), book.add_format({"bg_color": "#EEEEEE"})
-        for i, row in enumerate(PEOPLE):
-            page.write_row(i, 0, row)
+    def fill(book):
+        grey = book.add_format({"bg_color": "#EEEEEE"})
         for i in range(5, 3000):
-            page.write_blank(i, 9, None, grey)
-    assert len(eg.read_roster(path).people) == 4
+            book.worksheets()[0].write_blank(i, 9, None, grey)
+
+    assert len(eg.read_roster(write_xlsx(tmp_path / "a.xlsx", PEOPLE, change=fill)).people) == 4
 
 
 def test_a_large_school_is_read(tmp_path):
     n = 5000
-    rows = [["Name", "Friend 1", "Friend 2"]]
-    rows += [
-        [f"Pupil {i:04d} Ä", f"Pupil {(i + 1) % n:04d} Ä", f"pupil {(i + 7) % n:04d}  ä"] for i in range(n)
-    ]
+    names = [f"Pupil {i:04d} Ä" for i in range(n)]
+    rows = [[names[i], names[(i + 1) % n], names[(i + 7) % n].lower()] for i in range(n)]
+    rows.insert(0, ["Name", "Friend 1", "Friend 2"])
     rows[9][1] = "Pupl 0009 Ä"
     path = write_csv(tmp_path / "a.csv", rows)
     roster = eg.read_roster(path, accept_near=True)
@@ -141,14 +132,8 @@ def test_a_text_file_of_one_endless_line(tmp_path):
 
 
 def test_a_far_corner_of_an_old_file(tmp_path):
-    path = write_xls(tmp_path / "a.xls", PEOPLE)
-    import xlwt
-
-    book = xlwt.Workbook()
-    page = book.add_sheet("Liste")
-    page.write(0, 0, "Name")
-    page.write(65535, 40, "far")
-    book.save(str(path))
+    rows = [["Name"], *([] for _ in range(65534)), [*[""] * 40, "far"]]
+    path = write_xls(tmp_path / "a.xls", rows)
     refused(path, "is damaged and cannot be opened|has 65,536 rows")
 
 

@@ -7,32 +7,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equigraph as eg
-from equigraph.apps.classes.roster.columns import make_layout
+from equigraph.apps.classes.roster.columns import make_table
 from equigraph.apps.classes.roster.people import read_people
 from equigraph.apps.classes.roster.read import join_tables
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.wishes import raise_questions, read_named
 from equigraph.exceptions import RosterError
-from tests.apps.classes.roster.sheets import write_csv, write_xlsx
+from tests.apps.classes.roster.sheets import table, write_csv, write_xlsx
 
 pytest.importorskip("xlsxwriter")
 
-PUPILS = [
-    ["Name", "Gender"],
-    *([name, "fm"[i % 2]] for i, name in enumerate(["Ada A", "Ben B", "Cem C", "Dora D"])),
-]
-PAIRS = [["From", "To"], ["Ada A", "Ben B"], ["Ada A", "Cem C"], ["Ben B", "Ada A"]]
-ROWS = [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]]
-THREE = [["Who", "Not with 1", "Not with 2"], ["Ada A", "Ben B", "Cem C"]]
-SEVERAL = [["Who", "Friend", "Not with"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "none", ""]]
+PUPILS = table("Name;Gender | Ada A;f | Ben B;m | Cem C;f | Dora D;m")
+PAIRS = table("From;To | Ada A;Ben B | Ada A;Cem C | Ben B;Ada A")
+ROWS = table("Name;Friend 1;Friend 2 | Ada A;Ben B;Cem C | Ben B;Ada A")
+THREE = table("Who;Not with 1;Not with 2 | Ada A;Ben B;Cem C")
+SEVERAL = table("Who;Friend;Not with | Ada A;Ben B;Cem C | Ben B;none;")
+APART = table("A;B;C | Ada A;Ben B;Cem C | Ben B;Dora D;")
 NEAR = ["Dorra D", "Cem C"]
 WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
-FORM = [
-    ["Timestamp", "What is your full name?", "Which friends would you like to be with?"],
-    ["2024/05/03 9:12:11 PM GMT+2", "Ada A", "Ben B"],
-    ["2024/05/03 9:12:12 AM GMT+2", "ada a", "Cem C, Dora D"],
-    ["2024/05/03 9:13:12 AM GMT+2", "Ben B", "Ada A"],
-]
+FORM = table(
+    "Timestamp;What is your full name?;Which friends would you like to be with? | "
+    "2024/05/03 9:12:11 PM GMT+2;Ada A;Ben B | 2024/05/03 9:12:12 AM GMT+2;ada a;Cem C, Dora D | "
+    "2024/05/03 9:13:12 AM GMT+2;Ben B;Ada A"
+)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +44,7 @@ FORM = [
         # Both columns of a list of pairs may look like the names.
         ({"P": PUPILS, "Keep apart": [["Name 1", "Name 2"], *PAIRS[1:]]}, {}, (), {"Ada Ben", "Ada Cem"}),
         # All people of a row are to be apart from each other where only the name of the sheet says so.
-        (
-            {"P": PUPILS, "Apart": [["A", "B", "C"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Dora D", ""]]},
-            {},
-            (),
-            {"Ada Ben", "Ada Cem", "Ben Cem", "Ben Dora"},
-        ),
+        ({"P": PUPILS, "Apart": APART}, {}, (), {"Ada Ben", "Ada Cem", "Ben Cem", "Ben Dora"}),
         ({"P": PUPILS, "Sheet2": THREE}, {}, (), {"Ada Ben", "Ada Cem"}),
         # Several columns of names on a sheet whose own name says nothing.
         ({"P": PUPILS, "Sheet2": SEVERAL}, {}, (("Ada A", "Ben B"),), {"Ada Cem"}),
@@ -80,11 +72,11 @@ def test_sheets_are_joined_by_name(tabs, options, wished, apart, tmp_path):
     [
         ({"P": PUPILS, "Tabelle2": PAIRS}, {}, r"'To', names people.*--columns \"To=not_with\" or"),
         (
-            {"P": PUPILS, "Apart": [["From", "To"], ["Ada", "Ben B"], ["Cem C", "Dora"]]},
+            {"P": PUPILS, "Apart": table("From;To | Ada;Ben B | Cem C;Dora")},
             {},
-            r"2 names are not on the list: 'Ada' .* perhaps 'Ada A'; 'Dora' .*--accept-near",
+            r"2 names .* 'Ada A'; 'Dora' .*-near",
         ),
-        ({"P": PUPILS, "Apart": [["a", "b"], ["Kai Q", "Leo R"]]}, {}, "no column with names of the list"),
+        ({"P": PUPILS, "Apart": table("a;b | Kai Q;Leo R")}, {}, "no column with names of the list"),
         ({"P": PUPILS, "Wishes": PAIRS[1:]}, {}, "expected a header above the names"),
         ({"P": PUPILS, "Wishes": [*PAIRS, ["Bob", "Ada A"]]}, {}, r"'Bob' \('Wishes', row 5, column A\)"),
         ({"P": PUPILS, "Q": [["a", "b"], ["c", "d"]]}, {"wishes_sheet": "Q"}, "no column with names of the"),
@@ -101,21 +93,7 @@ def test_what_cannot_be_joined(tabs, options, pattern, tmp_path):
 
 
 NAMES = [row[0] for row in PUPILS[1:]]
-HEADS = [
-    "Name",
-    "Name 1",
-    "Who",
-    "From",
-    "Pupil",
-    "Child 2",
-    "Info",
-    "Not with",
-    "Friend",
-    "Class",
-    "Notes",
-    "x",
-    "Reading",
-]
+HEADS = table("Name;Name 1;Who;From;Pupil;Child 2;Info;Not with;Friend;Class;Notes;x;Reading")[0]
 
 
 @given(
@@ -126,12 +104,9 @@ HEADS = [
 )
 @settings(max_examples=60, deadline=None)
 def test_no_further_sheet_with_names_is_unused_without_a_question(title, heads, order, cells):
-    rows = [
-        heads,
-        *([who, other, cell] for who, other, cell in zip(order, [*order[1:], ""], cells, strict=True)),
-    ]
+    rows = [heads, *map(list, zip(order, [*order[1:], ""], cells, strict=True))]
     main = Sheet("a.xlsx", PUPILS, title="Pupils", others=(Sheet("a.xlsx", rows, title=title),))
-    people = read_people(main, make_layout(main), accept_near=True)
+    people = read_people(make_table(main), accept_near=True)
     try:
         tables, _ = join_tables(main, people, None, None, is_chosen=False)
         for table in tables:
@@ -169,11 +144,9 @@ def test_a_list_of_pairs_may_be_a_file(tmp_path):
 )
 def test_the_last_answer_counts_and_the_others_are_named(times, counts, tmp_path):
     answers = [["Ada A", "Ben B"], ["ADA A", "Cem C"], ["Ben B", ""]]
-    rows = [
-        ["Zeitstempel", "Name", "Wunsch"],
-        *([time, *one] for time, one in zip(times, answers, strict=True)),
-    ]
-    roster = eg.read_roster(write_csv(tmp_path / "f.csv", [*rows, [times[-1], "Cem C", ""]]))
+    rows = [[time, *one] for time, one in zip(times, answers, strict=True)]
+    rows = [["Zeitstempel", "Name", "Wunsch"], *rows, [times[-1], "Cem C", ""]]
+    roster = eg.read_roster(write_csv(tmp_path / "f.csv", rows))
     first = roster.people[0]
     assert (len(roster.people), roster.friends_of(first)) == (3, (counts,))
     row = 2 if counts == "Ben B" else 3

@@ -1,7 +1,5 @@
 """Notes on how a sheet was read, in every language of the board."""
 
-from dataclasses import replace
-
 import pytest
 
 import equigraph as eg
@@ -9,9 +7,9 @@ from equigraph._utils.templates import environment
 from equigraph.apps.classes.division import rule_sentence
 from equigraph.apps.classes.messages import LANGUAGES, Note
 from equigraph.apps.classes.persistence import load_division, save_division
-from equigraph.exceptions import InputError, RosterError
+from equigraph.exceptions import RosterError
 from equigraph.rules import Apart
-from tests.apps.classes.roster.sheets import csv_bytes
+from tests.apps.classes.roster.sheets import table, write_csv
 
 
 def kinds(language):
@@ -38,15 +36,9 @@ def test_a_kind_of_rule_without_a_translation_is_said_in_english():
 
 def test_notes_in_german(tmp_path):
     path = tmp_path / "Klasse.csv"
-    rows = [
-        ["Name", "Geschlecht", "Freund 1", "Nicht mit", "Notizen"],
-        ["Ada", "w", "Ben", "", ""],
-        ["Ben", "m", "-", "Ada", "nicht neben Dora"],
-        ["Çem", "", "Xaver", "", ""],
-        ["Dora", "w", "Ada", "", ""],
-    ]
-    path.write_bytes(csv_bytes(rows, encoding="cp1252"))
-    roster = eg.read_roster(path, names={"Xaver": None})
+    text = "Ada;w;Ben;; | Ben;m;-;Ada;nicht neben Dora | Çem;;Xaver;; | Dora;w;Ada;;"
+    rows = table(f"Name;Geschlecht;Freund 1;Nicht mit;Notizen | {text}")
+    roster = eg.read_roster(write_csv(path, rows, encoding="cp1252"), names={"Xaver": None})
     assert [note.texts()["de"] for note in roster.notes if note.kind != "column"] == [
         "Die Zeichenkodierung ist Windows-1252 (geraten: Zeile 4 ist nicht UTF-8); sonst mit encoding='...' angeben.",
         "Die Zellen sind durch Semikolons getrennt (geraten).",
@@ -69,19 +61,3 @@ def test_notes_in_german(tmp_path):
 def test_notes_of_no_kind_are_refused(kind, values):
     with pytest.raises(RosterError, match="no note on a sheet"):
         Note(kind, values)
-
-
-def test_what_the_board_says_about_a_sheet_is_in_its_language(tmp_path):
-    from equigraph.apps.explore.uploads import Upload, inspect, read
-
-    path = tmp_path / "k3y.csv"
-    path.write_bytes(csv_bytes([["Wer", "Bus"], ["Ada", "1"]]))
-    upload = Upload(str(path), "Klasse.csv")
-    german = replace(upload, language="de")
-    seen = inspect(german)
-    assert seen["error"].startswith("Klasse.csv hat in Zeile 1 keine bekannte Spalte mit Namen")
-    # A page takes the sentence in its own language, whichever was asked for: a command has none of a page.
-    assert seen["code"] == "sheet"
-    assert inspect(upload)["values"]["texts"]["de"] == seen["error"]
-    with pytest.raises(InputError, match=r"Klasse.csv hat in Zeile 1 keine bekannte"):
-        read(german)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from equigraph._utils.text import listed
-from equigraph.apps.classes.messages import Note, SheetError, note
-from equigraph.apps.classes.roster.people import edit_distances, nearest
+from equigraph._utils.text import did_you_mean, listed
+from equigraph.apps.classes.messages import Note, note
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import LISTS, NAMES, Role, is_nobody, is_unknown, role_of
 from equigraph.exceptions import ParameterError
@@ -17,10 +17,10 @@ from equigraph.exceptions import ParameterError
 ColumnRoles = Mapping[str, str | None]
 
 _DEPTH = 20  # rows searched for the header, below titles and dates
-# Other names of roles.
-_ALIASES = {"apart": Role.APART, "together": Role.TOGETHER, "fixed": Role.FIXED, "wishes": Role.FRIENDS}
-_ALIASES |= {"none": Role.UNUSED, "not_used": Role.UNUSED}
-_GIVEN_ROLES = tuple(map(str, Role))
+# Roles by name, and other names of them.
+_ROLES = {str(role): role for role in Role}
+_ROLES |= {"apart": Role.APART, "together": Role.TOGETHER, "fixed": Role.FIXED, "wishes": Role.FRIENDS}
+_ROLES |= {"none": Role.UNUSED, "not_used": Role.UNUSED}
 _MARK = re.compile(r"(?:[-+]?[\d.,%]+|x|yes|no|y|n|ja|nein|j|oui|non|o|si|s|nee|sim|nao|true|false|\W+)\Z")
 _NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
 _FEW_VALUES = 6  # columns with more different numbers are binned
@@ -65,12 +65,43 @@ class Column:
 
 
 @dataclass(frozen=True)
-class SheetLayout:
-    """Row of the header, and the columns with their roles."""
+class Unknown:
+    """A name that is not on the list, with its position and the person of its row."""
 
-    header: int
+    text: str
+    person: int
+    column: Column
+    row: int
+    sheet: Sheet
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """Its position."""
+        return self.sheet.at(self.row, self.column.place)
+
+    def note(self, kind: str, **values: str) -> Note:
+        """Return a note on its interpretation."""
+        at = {key: value for key, value in self.at.items() if key != "source"}
+        return note(kind, text=self.text, **at, **values)
+
+
+@dataclass(frozen=True)
+class SheetTable:
+    """A sheet, the roles of its columns, and the people of its rows."""
+
+    sheet: Sheet
+    header: int  # its row
     columns: tuple[Column, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[Note, ...] = ()
+    rows: tuple[tuple[int, int], ...] = ()  # person and row; -1 for a person who is not on the list
+    unknown: tuple[Unknown, ...] = ()  # whose rows these are
+    # Columns whose people are also kept apart from each other, because only the title of the sheet gives their role.
+    grouped: frozenset[int] = frozenset()
+
+    @property
+    def below(self) -> range:
+        """The rows below the header."""
+        return range(self.header + 1, len(self.sheet.rows))
 
     def of(self, *roles: str) -> list[Column]:
         """Return the columns with one of some roles, from left to right."""
@@ -81,24 +112,35 @@ class SheetLayout:
         """The columns that are read."""
         return [column for column in self.columns if column.role != Role.UNUSED]
 
+    def texts(self, column: Column) -> list[tuple[int, int, str]]:
+        """Return the nonblank cells of a column, each with its person and row."""
+        cells = [(person, row, self.sheet.cell(row, column.place)) for person, row in self.rows]
+        return [cell for cell in cells if cell[2]]
 
-def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
-    """Return the roles of the columns; raise SheetError if there is no column of names."""
+    def filled(self, column: Column) -> list[tuple[int, str]]:
+        """Return the cells of a column that do not say that nobody is named, each with the person of its row."""
+        return [(person, text) for person, _, text in self.texts(column) if not is_nobody(text)]
+
+    def cells(self, column: Column) -> list[tuple[int, str]]:
+        """Return the cells of a column that may name a person."""
+        return [(person, text) for person, text in self.filled(column) if not is_mark(text)]
+
+
+def make_table(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetTable:
+    """Return a sheet with the roles of its columns; raise SheetError if there is no column of names."""
     given = _given_roles(roles or {})
     row = _header_row(sheet, given)
     headers, notes = _headers(sheet, row)
     if not any(headers):
-        raise SheetError.of("empty", source=sheet.source)
+        raise sheet.error("empty")
+    rows = range(row + 1, len(sheet.rows))
     # Rows and texts of the nonblank cells of each column.
-    filled = [
-        [(i, text) for i in range(row + 1, len(sheet.rows)) if (text := sheet.cell(i, place))]
-        for place in range(len(headers))
-    ]
+    filled = [[(i, text) for i in rows if (text := sheet.cell(i, place))] for place in range(len(headers))]
     known = _given_columns(sheet, row, headers, given)
-    has_rows = len(sheet.rows) > row + 1
     names_given = any(column.role in NAMES for column in known.values())
     columns = [
-        known.get(place) or _guess(place, header, [text for _, text in filled[place]], names_given, has_rows)
+        known.get(place)
+        or _guess(place, header, [text for _, text in filled[place]], names_given, bool(rows))
         for place, header in enumerate(headers)
         if header
     ]
@@ -106,36 +148,32 @@ def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
     _check_repeats(sheet, columns)
     if not any(column.role in NAMES for column in columns):
         shown = [[letters(place), header] for place, header in enumerate(headers[:8]) if header]
-        raise SheetError.of("no_names", source=sheet.source, row=row + 1, columns=shown)
+        raise sheet.error("no_names", row=row + 1, columns=shown)
     for place, header in enumerate(headers):
         if not header and filled[place]:
             first, text = filled[place][0]
-            at = sheet.at(first, place)
-            raise SheetError.of("no_header", at=at, text=text[:40], header_row=row + 1, in_text=sheet.is_text)
+            values = {"text": text[:40], "header_row": row + 1, "in_text": sheet.is_text}
+            raise sheet.error("no_header", first, place, **values)
     if row > 0:
         notes.append(note("header_row", row=row + 1))
-    for column in columns:
-        if column.role != Role.UNUSED and not filled[column.place]:
-            notes.append(note("column_empty", letter=column.letter, header=column.header))
-    return SheetLayout(row, tuple(columns), tuple(notes))
+    empty = [column for column in columns if column.role != Role.UNUSED and not filled[column.place]]
+    notes += [note("column_empty", letter=column.letter, header=column.header) for column in empty]
+    return SheetTable(sheet, row, tuple(columns), tuple(notes))
 
 
 def _given_roles(roles: ColumnRoles) -> dict[str, str]:
     """Return the role given for each header; raise ParameterError for an unknown role."""
     if not isinstance(roles, Mapping):
         raise ParameterError(f"columns={roles!r} is no mapping: expected such as {{'Pupil': 'name'}}.")
-    given = {}
+    given: dict[str, str] = {}
     for header, value in roles.items():
         word = "none" if value is None else str(value).strip().casefold().replace(" ", "_")
-        role = _ALIASES.get(word, word)
-        if role not in _GIVEN_ROLES:
-            known = [*_GIVEN_ROLES[:-1], "none"]
-            near = [
-                one for one, steps in zip(known, edit_distances(role, known, 2), strict=True) if steps <= 2
-            ]
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {listed(known)}."
-            raise ParameterError(f"columns says that {header!r} is {value!r}: {hint}")
-        given[tidy(str(header))] = role
+        if word not in _ROLES:
+            raise ParameterError(
+                f"columns says that {header!r} is {value!r}{did_you_mean(word, _ROLES)}: expected one of "
+                f"{listed([*list(Role)[:-1], 'none'])}."
+            )
+        given[tidy(str(header))] = _ROLES[word]
     return given
 
 
@@ -175,34 +213,29 @@ def _headers(sheet: Sheet, row: int) -> tuple[list[str], list[Note]]:
 
 
 def _given_columns(sheet: Sheet, row: int, headers: list[str], given: dict[str, str]) -> dict[int, Column]:
+    """Return the columns whose roles are given by header or, where no header is the same, by letters."""
     known: dict[int, Column] = {}
+    named = {place: text for place, text in enumerate(headers) if text}
     for header, role in given.items():
-        for place in _places(sheet, row, headers, header, role):
+        places = [place for place, text in named.items() if text == header]
+        places = places or [place for place in named if letters(place) == header]
+        if not places:
+            shown = [f"{letters(place)} {text!r}" for place, text in named.items()]
+            some = ", ".join([*shown[:12], *["..."] * (len(shown) > 12)])
+            raise ParameterError(
+                f"{sheet.file} has no column {header!r} in its header, row {row + 1}"
+                f"{did_you_mean(header, named.values())}: expected one of {some}."
+            )
+        if len(places) > 1 and role not in (*LISTS, Role.UNUSED):
+            raise ParameterError(
+                f"{sheet.file} has the header {header!r} in columns {letters(places[0])} and "
+                f"{letters(places[1])}: name one of them by its letter in columns."
+            )
+        for place in places:
             if place in known:
                 raise ParameterError(f"columns names column {letters(place)}, {headers[place]!r}, twice.")
             known[place] = Column(place, headers[place], role, guessed=False)
     return known
-
-
-def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) -> list[int]:
-    """Return the columns with a header; without any, the column with these letters."""
-    places = [place for place, text in enumerate(headers) if text == header]
-    if not places:
-        places = [place for place, text in enumerate(headers) if text and letters(place) == header]
-    if not places:
-        near = [headers[place] for place in nearest(header, headers) if headers[place]]
-        shown = [f"{letters(place)} {text!r}" for place, text in enumerate(headers) if text]
-        some = f"one of {', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''}"
-        raise ParameterError(
-            f"{sheet.file} has no column {header!r} in its header, row {row + 1}: did you mean "
-            f"{repr(near[0]) if near else some}?"
-        )
-    if len(places) > 1 and role not in (*LISTS, Role.UNUSED):
-        raise ParameterError(
-            f"{sheet.file} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
-            f"name one of them by its letter in columns."
-        )
-    return places
 
 
 def _guess(place: int, header: str, texts: list[str], names_given: bool, has_rows: bool) -> Column:
@@ -269,19 +302,13 @@ def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]
     parts = [column for column in columns if column.role in (Role.FIRST, Role.LAST)]
     if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
         return columns
-    pairs = [
-        (sheet.cell(i, whole[0].place), sheet.cell(i, parts[0].place))
-        for i in range(row + 1, len(sheet.rows))
-    ]
-    held = [_holds(name, part) for name, part in pairs if name and part]
+    rows = range(row + 1, len(sheet.rows))
+    both = [[sheet.cell(i, one.place).casefold() for one in (whole[0], parts[0])] for i in rows]
+    held = [set(part.split()) <= set(name.replace(",", " ").split()) for name, part in both if name and part]
     if 2 * sum(held) > len(held):
         return columns
     other = Role.LAST if parts[0].role == Role.FIRST else Role.FIRST
     return [replace(column, role=other) if column is whole[0] else column for column in columns]
-
-
-def _holds(whole: str, part: str) -> bool:
-    return set(part.casefold().split()) <= set(whole.casefold().replace(",", " ").split())
 
 
 def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
@@ -294,6 +321,4 @@ def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
         before = seen.setdefault((column.role, attribute), column)
         if before is not column:
             both = [[one.letter, one.header] for one in (before, column)]
-            raise SheetError.of(
-                "two_columns", source=sheet.source, columns=both, role=column.role, attribute=attribute
-            )
+            raise sheet.error("two_columns", columns=both, role=column.role, attribute=attribute)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.apps.classes.messages import Note, SheetError, note
-from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
+from equigraph.apps.classes.messages import Note, note
+from equigraph.apps.classes.roster.columns import SheetTable
+from equigraph.apps.classes.roster.sheet import letters, tidy
 from equigraph.apps.classes.roster.vocabulary import (
     NAMES,
     Role,
@@ -25,9 +28,6 @@ from equigraph.apps.classes.roster.vocabulary import (
     without_accents,
 )
 from equigraph.exceptions import ParameterError
-
-if TYPE_CHECKING:
-    from equigraph.apps.classes.roster.columns import SheetLayout
 
 MAX_NAME = 200
 _FEW = 10  # if at most one row in ten has a name only, it may be a title within the list
@@ -74,44 +74,39 @@ def first_name(name: str) -> str:
     return (name.rpartition(",")[2].split() or name.split())[0]
 
 
-def check_cells(sheet: Sheet, layout: SheetLayout) -> None:
+def check_cells(table: SheetTable) -> None:
     """Raise SheetError for merged cells, and for formulas without a value, where people are read."""
-    used = {column.place for column in layout.used}
+    sheet, used = table.sheet, {column.place for column in table.used}
     for block in sheet.merged:
         columns = range(block.left, block.right + 1)
-        if block.bottom > layout.header and block.top < len(sheet.rows) and not used.isdisjoint(columns):
+        if block.bottom > table.header and block.top < len(sheet.rows) and not used.isdisjoint(columns):
             last = f"{letters(block.right)}{block.bottom + 1}"
-            raise SheetError.of("merged", at=sheet.at(block.top, block.left), last=last)
+            raise sheet.error("merged", block.top, block.left, last=last)
     for row, column in sorted(sheet.broken):
-        if row >= layout.header and column in used:
+        if row >= table.header and column in used:
             raise sheet.why_broken(row, column)
-    for row in range(layout.header + 1, len(sheet.rows)):
-        for place in sorted(used):
-            text = sheet.cell(row, place)
-            if text.startswith("=") and len(text) > 1:
-                raise SheetError.of("formula_text", at=sheet.at(row, place), text=text[:40])
-            if _ERROR_VALUE.match(text):
-                raise SheetError.of("formula_error", at=sheet.at(row, place), text=text)
+    for row, column in product(table.below, sorted(used)):
+        text = sheet.cell(row, column)
+        if text.startswith("=") and len(text) > 1:
+            raise sheet.error("formula_text", row, column, text=text[:40])
+        if _ERROR_VALUE.match(text):
+            raise sheet.error("formula_error", row, column, text=text)
 
 
 def read_people(
-    sheet: Sheet,
-    layout: SheetLayout,
-    meant: Mapping[str, str | None] | None = None,
-    accept_near: bool = False,
+    table: SheetTable, meant: Mapping[str, str | None] | None = None, accept_near: bool = False
 ) -> People:
     """Return the people, or raise SheetError if a row has no name or two people have the same."""
-    below = range(layout.header + 1, len(sheet.rows))
-    found = [(name, row) for row in below if (name := name_in(sheet, layout, row))]
+    found = [(name, row) for row in table.below if (name := name_in(table, row))]
     if len(found) < 2:
-        raise SheetError.of("too_few", source=sheet.source, n=len(found), row=layout.header + 1)
-    kept, notes = last_answers(sheet, layout, found)
-    if len(found) < len(below):
-        notes.append(note("blank_rows", n=len(below) - len(found)))
+        raise table.sheet.error("too_few", n=len(found), row=table.header + 1)
+    kept, notes = last_answers(table, found)
+    if len(found) < len(table.below):
+        notes.append(note("blank_rows", n=len(table.below) - len(found)))
     names, rows = zip(*kept, strict=True)
-    known = _known(sheet, layout, kept)
+    known = _known(table, kept)
     given = {same(text): _given_person(text, name, known) for text, name in (meant or {}).items()}
-    return People(names, rows, known, (*notes, *_doubtful(sheet, layout, kept)), given, accept_near)
+    return People(names, rows, known, (*notes, *_doubtful(table, kept)), given, accept_near)
 
 
 def _given_person(text: str, name: str | None, known: Mapping[str, int]) -> int | None:
@@ -123,33 +118,34 @@ def _given_person(text: str, name: str | None, known: Mapping[str, int]) -> int 
     return known[same(str(name))]
 
 
-def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
+def name_in(table: SheetTable, row: int) -> str:
     """Return the name in a row, "" if the row is blank; raise SheetError if it is not a name."""
-    parts = _parts(sheet, layout, row)
+    parts, sheet = _parts(table, row), table.sheet
     name = parts.get(Role.NAME) or " ".join(filter(None, map(parts.get, NAMES[1:])))
-    at = sheet.at(row, layout.of(*NAMES)[0].place)
+    own = table.of(*NAMES)[0].place
     if not name:
-        filled = [column for column in layout.used if sheet.cell(row, column.place)]
+        filled = [column for column in table.used if sheet.cell(row, column.place)]
         if not filled:
             return ""
         text = tidy(sheet.cell(row, filled[0].place))[:40]
-        raise SheetError.of("name_blank", at=at, column=filled[0].letter, text=text)
+        raise sheet.error("name_blank", row, own, column=filled[0].letter, text=text)
     if len(name) > MAX_NAME:
-        raise SheetError.of("name_too_long", at=at, n=len(name), most=MAX_NAME)
+        raise sheet.error("name_too_long", row, own, n=len(name), most=MAX_NAME)
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
-        raise SheetError.of("name_unprintable", at=at, name=ascii(name[:40])[1:-1])
+        raise sheet.error("name_unprintable", row, own, name=ascii(name[:40])[1:-1])
     if not any(map(str.isalnum, name)):
-        raise SheetError.of("name_of_signs", at=at, name=name)
+        raise sheet.error("name_of_signs", row, own, name=name)
     if is_total(name) or " = " in name:
-        raise SheetError.of("no_person", at=at, name=name)
+        raise sheet.error("no_person", row, own, name=name)
     return name
 
 
-def _doubtful(sheet: Sheet, layout: SheetLayout, kept: Sequence[tuple[str, int]]) -> Iterator[Note]:
+def _doubtful(table: SheetTable, kept: Sequence[tuple[str, int]]) -> Iterator[Note]:
     """Yield notes on rows that may not be people, or may be duplicates."""
-    if layout.of(Role.ATTRIBUTE):
-        further = [column.place for column in layout.used if column.role not in NAMES]
-        bare = [[name, row + 1] for name, row in kept if not any(sheet.cell(row, place) for place in further)]
+    if table.of(Role.ATTRIBUTE):
+        further = [column.place for column in table.used if column.role not in NAMES]
+        cells = table.sheet.cell
+        bare = [[name, row + 1] for name, row in kept if not any(cells(row, place) for place in further)]
         if 0 < _FEW * len(bare) <= len(kept):
             yield note("name_only", people=bare)
     alike: dict[str, list[Any]] = {}
@@ -160,25 +156,24 @@ def _doubtful(sheet: Sheet, layout: SheetLayout, kept: Sequence[tuple[str, int]]
             yield note("perhaps_one", people=people)
 
 
-def _parts(sheet: Sheet, layout: SheetLayout, row: int) -> dict[str, str]:
+def _parts(table: SheetTable, row: int) -> dict[str, str]:
     """Return the parts of a name by role; several columns of last names are joined."""
     parts: dict[str, str] = {}
-    for column in layout.of(*NAMES):
-        text = tidy(sheet.cell(row, column.place))
+    for column in table.of(*NAMES):
+        text = tidy(table.sheet.cell(row, column.place))
         parts[column.role] = f"{parts.get(column.role, '')} {text}".strip()
     return parts
 
 
-def _known(sheet: Sheet, layout: SheetLayout, found: Sequence[tuple[str, int]]) -> dict[str, int]:
+def _known(table: SheetTable, found: Sequence[tuple[str, int]]) -> dict[str, int]:
     """Return the person by each spelling of a name; ambiguous spellings are left out."""
     known: dict[str, int] = {}
     others: dict[str, set[int]] = {}
     for place, (name, row) in enumerate(found):
         before = known.setdefault(same(name), place)
         if before != place:
-            rows = [found[before][1] + 1, row + 1]
-            raise SheetError.of("name_twice", source=sheet.source, rows=rows, name=name)
-        for way in _ways(name, _parts(sheet, layout, row)):
+            raise table.sheet.error("name_twice", rows=[found[before][1] + 1, row + 1], name=name)
+        for way in _ways(name, _parts(table, row)):
             others.setdefault(same(way), set()).add(place)
     return {way: min(places) for way, places in others.items() if len(places) == 1} | known
 
@@ -197,25 +192,27 @@ def _ways(name: str, parts: dict[str, str]) -> list[str]:
 
 
 def last_answers(
-    sheet: Sheet, layout: SheetLayout, rows: Sequence[tuple[str, int]]
+    table: SheetTable, rows: Sequence[tuple[str, int]]
 ) -> tuple[list[tuple[str, int]], list[Note]]:
     """Return the rows that count, each with its person, and notes on the others.
 
     Without a column of times all rows count. Times that cannot be read, or that can be read in two ways, leave the
     order of the rows, which is that of the answers where a form wrote them.
     """
-    column = next((one for one in layout.columns if is_time(one.header)), None)
-    answers: dict[str, list[tuple[str, int]]] = {}
-    if column is not None:
-        for place in _order([sheet.cell(row, column.place) for _, row in rows]):
-            answers.setdefault(same(rows[place][0]), []).append(rows[place])
-    several = [found for found in answers.values() if len(found) > 1]
-    if not several:
+    column = next((one.place for one in table.columns if is_time(one.header)), None)
+    if column is None:
         return list(rows), []
+    answers: dict[str, list[tuple[str, int]]] = {}
+    for place in _order([table.sheet.cell(row, column) for _, row in rows]):
+        answers.setdefault(same(rows[place][0]), []).append(rows[place])
     last = {found[-1] for found in answers.values()}
     # A person keeps the first spelling.
-    people = [[min(found, key=lambda one: one[1])[0], [row + 1 for _, row in found]] for found in several]
-    return [one for one in rows if one in last], [note("answers", people=people)]
+    people = [
+        [min(found, key=lambda one: one[1])[0], [row + 1 for _, row in found]]
+        for found in answers.values()
+        if len(found) > 1
+    ]
+    return [one for one in rows if one in last], [note("answers", people=people)] if people else []
 
 
 def _order(texts: list[str]) -> Iterable[int]:
@@ -260,9 +257,8 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
     """
     if not any(map(str.isalnum, text)):
         return []
-    for alike in (_same_letters, _same_words, _part):
-        test = alike(text)
-        found = [place for place, name in enumerate(names) if test(name)]
+    for alike in _ALIKE:
+        found = [place for place, name in enumerate(names) if _are(alike, text, name)]
         if found:
             return found
     return _nearest_by_edits(text, names, min((len(text) + 3) // _SURE, 2))
@@ -274,7 +270,7 @@ def is_sure(text: str, name: str) -> bool:
     >>> is_sure("Tim", "Tom"), is_sure("Tom", "Tom Voß"), is_sure("Lena Voght", "Lena Vogt")
     (False, True, True)
     """
-    if any(alike(text)(name) for alike in (_same_letters, _same_words, _part)):
+    if any(_are(alike, text, name) for alike in _ALIKE):
         return True
     return bool(_nearest_by_edits(text, [name], len(text) // _SURE))
 
@@ -293,32 +289,23 @@ def _words(text: str) -> list[str]:
     return text.replace(",", " ").replace(".", " ").replace("-", " ").split()
 
 
-def _same_letters(text: str) -> Callable[[str], bool]:
-    given = _spellings(text)
-    return lambda name: not given.isdisjoint(_spellings(name))
+def _are(alike: Callable[[Any, Any], bool], text: str, name: str) -> bool:
+    return any(alike(given, words) for given in _spellings(text) for words in _spellings(name))
 
 
-def _same_words(text: str) -> Callable[[str], bool]:
-    given = {tuple(sorted(words)) for words in _spellings(text)}
-    return lambda name: any(tuple(sorted(words)) in given for words in _spellings(name))
-
-
-def _part(text: str) -> Callable[[str], bool]:
-    given = _spellings(text)
-    return lambda name: any(_is_part(part, words) for part in given for words in _spellings(name))
+def _same_words(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return sorted(given) == sorted(words)
 
 
 def _is_part(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
     """Return whether the first given word is one of the words, and every further one is a prefix of a later one."""
     if not given or len(given[0]) < 2 or len(given) > len(words) or given[0] not in words:
         return False
-    left = words[words.index(given[0]) + 1 :]
-    for part in given[1:]:
-        place = next((i for i, word in enumerate(left) if word.startswith(part)), None)
-        if place is None:
-            return False
-        left = left[place + 1 :]
-    return True
+    left = iter(words[words.index(given[0]) + 1 :])
+    return all(any(word.startswith(part) for word in left) for part in given[1:])
+
+
+_ALIKE = (operator.eq, _same_words, _is_part)
 
 
 def _nearest_by_edits(text: str, names: Sequence[str], most: int) -> list[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from equigraph._utils.parameters import check_known
@@ -12,10 +14,11 @@ from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import (
     Column,
     ColumnRoles,
-    SheetLayout,
+    SheetTable,
+    Unknown,
     is_mark,
     known_header,
-    make_layout,
+    make_table,
 )
 from equigraph.apps.classes.roster.people import People, check_cells, last_answers, name_in, read_people, same
 from equigraph.apps.classes.roster.roster import WISHES, Roster
@@ -34,8 +37,6 @@ from equigraph.apps.classes.roster.wishes import (
     HALF,
     NOBODY,
     NamedPairs,
-    SheetTable,
-    Unknown,
     find_person,
     find_questions,
     match_person,
@@ -44,7 +45,7 @@ from equigraph.apps.classes.roster.wishes import (
     read_named,
     share_naming_people,
 )
-from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
+from equigraph.apps.classes.roster.workbooks import OLE, ZIP, Workbook
 from equigraph.exceptions import RosterError
 
 _SHOWN = 5  # people named in a note
@@ -130,54 +131,33 @@ def read_roster(
     """
     check_known("wishes", wishes, WISHES)
     cells = read_sheet(path, encoding=encoding, sheet=sheet)
-    layout = make_layout(cells, own_roles(cells, columns))
-    check_cells(cells, layout)
-    people = read_people(cells, layout, names, accept_near)
+    main = make_table(cells, own_roles(cells, columns))
+    check_cells(main)
+    people = read_people(main, names, accept_near)
+    main = replace(main, rows=tuple(enumerate(people.rows)))
     wanted = None if wishes_sheet is None else _wanted(path, cells, wishes_sheet, encoding)
     further, left_out = join_tables(cells, people, wanted, columns, is_chosen=sheet is not None)
-    main = SheetTable(cells, layout, tuple(enumerate(people.rows)))
     tables = [main, *further]
     for table in tables:
-        check_cells(table.sheet, table.layout)
+        check_cells(table)
         raise_questions(table, people)
     pairs, on_names = read_named(tables, people)
     _check_contradictions(cells, people, pairs)
     attributes, on_attributes = _attributes(tables, people)
-    notes = (
-        *cells.notes,
-        *layout.notes,
-        *(column.note for column in layout.columns),
-        *people.notes,
-        *(note for table in further for note in table.notes),
-        *(
-            note("sheet_hidden", sheet=title)
-            for title in cells.hidden
-            if wanted is None or title != wanted.title
-        ),
-        *left_out,
-        *on_attributes,
-        *on_names,
-        *(note for table in tables for note in mentions(table, people)),
-        *_notes_on_blanks(people, attributes),
-        *_notes_on_wishes(people, pairs, wishes),
-    )
+    hidden = [title for title in cells.hidden if wanted is None or title != wanted.title]
+    notes = [*cells.notes, *main.notes, *(column.note for column in main.columns), *people.notes]
+    notes += [one for table in further for one in table.notes]
+    notes += [note("sheet_hidden", sheet=title) for title in hidden]
+    notes += [*left_out, *on_attributes, *on_names]
+    notes += [one for table in tables for one in mentions(table, people)]
+    notes += [*_notes_on_blanks(people, attributes), *_notes_on_wishes(people, pairs, wishes)]
     friends, apart, together = (
         tuple((people.names[one], people.names[other]) for one, other in pairs[role])
         for role in (Role.FRIENDS, Role.APART, Role.TOGETHER)
     )
-    return Roster(
-        people=people.names,
-        attributes=attributes,
-        friends=friends,
-        apart=_unordered(apart),
-        together=_unordered(together),
-        fixed=_fixed(tables, people),
-        wishes=wishes,
-        bins=dict(bins or {}),
-        columns=layout.columns,
-        notes=notes,
-        source=Path(path).name,
-    )
+    apart, together, fixed = _unordered(apart), _unordered(together), _fixed(tables, people)
+    roster = Roster(people.names, attributes, friends, apart, together, fixed, wishes, dict(bins or {}))
+    return replace(roster, columns=main.columns, notes=tuple(notes), source=Path(path).name)
 
 
 def read_sheet(
@@ -187,10 +167,25 @@ def read_sheet(
     path = Path(path)
     raw = read_bytes(path)
     if raw.startswith((ZIP, OLE)):
-        return read_workbook(raw, path.name, sheet, choose_people)
+        return _chosen(Workbook(raw, path.name, sheet), sheet)
     if sheet is not None:
         raise SheetError.of("text_has_no_sheets", source=path.name, sheet=sheet)
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
+
+
+def _chosen(book: Workbook, sheet: str | int | None) -> Sheet:
+    """Return one sheet of a workbook, with the others: the given one, or the one with the people."""
+    named = None if sheet is None else book.read(book.name_of(sheet))
+    filled = book.filled(must=sheet is None)
+    if not filled and named is None:
+        raise SheetError.of("no_cells", source=book.source)
+    found = named or (filled[0] if len(filled) == 1 else choose_people(filled))
+    if found is None:
+        raise SheetError.of("which_sheet", source=book.source, n=len(filled), names=book.visible[:8])
+    others = tuple(one for one in filled if one.title != found.title)
+    hidden = tuple(name for name in book.names if name not in book.visible and name != found.title)
+    unreadable = [note("sheet_unreadable", sheet=name) for name in book.unreadable if name != found.title]
+    return replace(found, others=others, hidden=hidden, notes=(*found.notes, *unreadable))
 
 
 def _wanted(path: str | os.PathLike[str], main: Sheet, wanted: str | int, encoding: str | None) -> Sheet:
@@ -221,7 +216,7 @@ def read_bytes(path: Path) -> bytes:
     return raw
 
 
-def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...]:
+def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Return each pair once, ignoring order."""
     return tuple({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
 
@@ -230,12 +225,13 @@ def _check_contradictions(sheet: Sheet, people: People, pairs: NamedPairs) -> No
     """Raise SheetError if two people are to be together and apart."""
     apart = {frozenset(pair): at for pair, at in pairs[Role.APART].items()}
     for pair, at in pairs[Role.TOGETHER].items():
-        other = apart.get(frozenset(pair))
-        if other is not None:
+        if frozenset(pair) in apart:
             both = [people.names[one] for one in pair]
-            raise SheetError.of(
-                "together_and_apart", source=sheet.source, names=both, together=at, apart=other
-            )
+            raise sheet.error("together_and_apart", names=both, together=at, apart=apart[frozenset(pair)])
+
+
+def _columns(tables: list[SheetTable], role: str) -> list[tuple[SheetTable, Column]]:
+    return [(table, column) for table in tables for column in table.of(role)]
 
 
 def _attributes(
@@ -244,63 +240,55 @@ def _attributes(
     """Return the values of all people by attribute, and notes on repeated columns and unknown values."""
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
-    for table in tables:
-        for column in table.layout.of(Role.ATTRIBUTE):
-            values = {person: tidy(table.sheet.cell(row, column.place)) for person, row in table.rows}
-            if column.header in found:
-                notes.append(note("column_repeated", header=column.header, sheet=table.sheet.title))
-                continue
-            n = sum(map(is_unknown, values.values()))
-            if n:
-                notes.append(note("unknown_values", attribute=column.header, n=n))
-            known = {person: text for person, text in values.items() if text and not is_unknown(text)}
-            found[column.header] = tuple(known.get(i) for i in range(len(people.names)))
+    for table, column in _columns(tables, Role.ATTRIBUTE):
+        if column.header in found:
+            notes.append(note("column_repeated", header=column.header, sheet=table.sheet.title))
+            continue
+        values = {person: tidy(text) for person, _, text in table.texts(column)}
+        known = {person: text for person, text in values.items() if not is_unknown(text)}
+        if len(known) < len(values):
+            notes.append(note("unknown_values", attribute=column.header, n=len(values) - len(known)))
+        found[column.header] = tuple(known.get(i) for i in range(len(people.names)))
     return found, notes
 
 
 def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
     """Return the fixed classes; raise SheetError if two sheets contradict each other."""
     fixed: dict[str, str] = {}
-    for table in tables:
-        for column in table.layout.of(Role.FIXED):
-            for person, row in table.rows:
-                text, name = tidy(table.sheet.cell(row, column.place)), people.names[person]
-                at = table.sheet.at(row, column.place)
-                if not text or is_nobody(text):
-                    continue
-                is_cross = column.guessed and is_mark(text) and not any(map(str.isdigit, text))
-                if is_cross or not names_one(text):
-                    raise SheetError.of("no_single_class", at=at, text=text)
-                if fixed.setdefault(name, text) != text:
-                    raise SheetError.of("fixed_twice", at=at, name=name, here=text, elsewhere=fixed[name])
+    for table, column in _columns(tables, Role.FIXED):
+        for person, row, cell in table.texts(column):
+            text, name = tidy(cell), people.names[person]
+            if is_nobody(text):
+                continue
+            is_cross = column.guessed and is_mark(text) and not any(map(str.isdigit, text))
+            if is_cross or not names_one(text):
+                raise table.sheet.error("no_single_class", row, column.place, text=text)
+            if fixed.setdefault(name, text) != text:
+                both = {"here": text, "elsewhere": fixed[name]}
+                raise table.sheet.error("fixed_twice", row, column.place, name=name, **both)
     return fixed
 
 
-def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[Note]:
-    notes = []
+def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> Iterator[Note]:
     for attribute, values in attributes.items():
         pairs = zip(people.names, people.rows, values, strict=True)
         blank = [[name, row + 1] for name, row, value in pairs if value is None]
-        if blank and len(blank) < len(values):
+        if 0 < len(blank) < len(values):
             some = blank if len(blank) <= _SHOWN else blank[:1]
-            n, n_people = len(blank), len(values)
-            notes.append(note("blanks", attribute=attribute, n=n, n_people=n_people, people=some))
-    return notes
+            yield note("blanks", attribute=attribute, n=len(blank), n_people=len(values), people=some)
 
 
-def _notes_on_wishes(people: People, pairs: NamedPairs, wishes: str) -> list[Note]:
+def _notes_on_wishes(people: People, pairs: NamedPairs, wishes: str) -> Iterator[Note]:
     friends = pairs[Role.FRIENDS]
-    notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
-        notes.append(note("wishes", n=len(friends), n_mutual=mutual, counting=wishes))
+        yield note("wishes", n=len(friends), n_mutual=mutual, counting=wishes)
         nobody = len(people.names) - len({one for one, _ in friends})
         if nobody:
-            notes.append(note("no_wish", n=nobody))
+            yield note("no_wish", n=nobody)
     for one, other in pairs[Role.APART]:
         if (one, other) in friends or (other, one) in friends:
-            notes.append(note("apart_wished", one=people.names[one], other=people.names[other]))
-    return notes
+            yield note("apart_wished", one=people.names[one], other=people.names[other])
 
 
 def choose_people(filled: list[Sheet]) -> Sheet | None:
@@ -315,16 +303,16 @@ def _is_about_others(sheet: Sheet) -> bool:
     if role_of(sheet.title) in LISTS:
         return True
     try:
-        layout = make_layout(sheet)
-        names = [same(name) for name in _names(sheet, layout) if name]
+        table = make_table(sheet)
+        names = [same(name) for name in _names(table) if name]
     except RosterError:
         return False
-    return len(set(names)) < len(names) or any(is_time(one.header) for one in layout.columns)
+    return len(set(names)) < len(names) or any(is_time(one.header) for one in table.columns)
 
 
-def _names(sheet: Sheet, layout: SheetLayout) -> list[str]:
+def _names(table: SheetTable) -> list[str]:
     """Return the name in each row below the header."""
-    return [name_in(sheet, layout, row) for row in range(layout.header + 1, len(sheet.rows))]
+    return [name_in(table, row) for row in table.below]
 
 
 def own_roles(sheet: Sheet, columns: ColumnRoles | None) -> ColumnRoles | None:
@@ -340,11 +328,7 @@ def _headers(sheet: Sheet) -> set[str]:
 
 
 def join_tables(
-    main: Sheet,
-    people: People,
-    wanted: Sheet | None,
-    columns: ColumnRoles | None,
-    is_chosen: bool,
+    main: Sheet, people: People, wanted: Sheet | None, columns: ColumnRoles | None, is_chosen: bool
 ) -> tuple[list[SheetTable], list[Note]]:
     """Return the other sheets about the people of the main one, and notes on those that are not read.
 
@@ -353,22 +337,18 @@ def join_tables(
     """
     tables, notes = [], []
     others = [one for one in main.others if wanted is None or one.title != wanted.title]
-    for sheet in [*([] if wanted is None else [wanted]), *others]:
-        sheet = replace(sheet, is_further=True)
-        is_wanted = wanted is not None and sheet.title == wanted.title
+    for found in [*([] if wanted is None else [wanted]), *others]:
+        sheet, is_wanted = replace(found, is_further=True), found is wanted
         key = _key(sheet, people)
         if key is None:
             if is_wanted or (role_of(sheet.title) in LISTS and len(sheet.rows) > 1):
-                raise SheetError.of("no_key", source=sheet.source)
+                raise sheet.error("no_key")
             notes.append(note("sheet_without_names", sheet=sheet.title))
             continue
-        table = _table(sheet, people, {**key, **_given(sheet, columns)})
-        roles = tuple(_with_role(table, one, people, is_wanted) for one in table.layout.columns)
-        told = zip(roles, table.layout.columns, strict=True)
-        grouped = frozenset(one.place for one, before in told if one.role == Role.APART != before.role)
-        table = replace(table, layout=replace(table.layout, columns=roles), grouped=grouped)
+        given = {name: role for name, role in (columns or {}).items() if tidy(name) in _headers(sheet)}
+        table = _table(sheet, people, {**key, **given}, is_wanted)
         if is_wanted or _is_joined(table, people, is_chosen):
-            read = [[one.header, one.role] for one in table.layout.columns if one.role not in NAMES]
+            read = [[one.header, one.role] for one in table.columns if one.role not in NAMES]
             joined = note("sheet_joined", sheet=sheet.title, n_rows=len(table.rows), columns=read)
             tables.append(replace(table, notes=(joined, *table.notes)))
         else:
@@ -377,42 +357,37 @@ def join_tables(
 
 
 def _is_joined(table: SheetTable, people: People, is_chosen: bool) -> bool:
-    layout = table.layout
-    if role_of(table.sheet.title) in LISTS or any(is_time(one.header) for one in layout.columns):
+    if role_of(table.sheet.title) in LISTS or any(is_time(one.header) for one in table.columns):
         return True
-    naming = {one.place for one in layout.of(*LISTS)}
-    naming |= {one.column.place for one in find_questions(table, people)}
-    is_list_of_pairs = len(naming) == 1 and not [
-        one for one in layout.of(Role.ATTRIBUTE) if one.place not in naming
-    ]
+    naming = {*table.of(*LISTS), *(column for column, _ in find_questions(table, people))}
+    is_list_of_pairs = len(naming) == 1 and naming.issuperset(table.of(Role.ATTRIBUTE))
     return is_list_of_pairs or (bool(naming) and not is_chosen)
 
 
 def _key(sheet: Sheet, people: People) -> dict[str, str] | None:
     """Return the column with the person of each row, empty if its header is known; None without one."""
+
+    def near(text: str) -> int | None:
+        return match_person(text, people)
+
     header = known_header(sheet)
     if header is not None:
-        try:
-            if _are_people(_names(sheet, make_layout(sheet)), lambda text: match_person(text, people)):
+        with suppress(RosterError):  # such as the two columns of names of a list of pairs
+            if _are_people(_names(make_table(sheet)), near):
                 return {}
-        except RosterError:
-            pass  # such as the two columns of names of a list of pairs
     else:
-        header = next(
-            (row for row, cells in enumerate(sheet.rows[:_DEPTH]) if sum(map(bool, cells)) > 1), None
-        )
+        rows = enumerate(sheet.rows[:_DEPTH])
+        header = next((row for row, cells in rows if sum(map(bool, cells)) > 1), None)
     if header is None:
         return None
     heads = [tidy(cell) for cell in sheet.rows[header]]
     below = range(header + 1, len(sheet.rows))
-    columns = [[sheet.cell(row, place) for row in below] for place in range(len(heads))]
     # Exact names take precedence over similar ones, such as family names.
-    for find in (people.find, lambda text: match_person(text, people)):
-        for place, head in enumerate(heads):
-            if _are_people(columns[place], find):
-                if people.find(head) is not None:
-                    raise SheetError.of("header_is_person", at=sheet.at(header, place), head=head)
-                return {head if heads.count(head) == 1 and head else letters(place): Role.NAME}
+    for find, (place, head) in product((people.find, near), enumerate(heads)):
+        if _are_people([sheet.cell(row, place) for row in below], find):
+            if people.find(head) is not None:
+                raise sheet.error("header_is_person", header, place, head=head)
+            return {head if heads.count(head) == 1 and head else letters(place): Role.NAME}
     return None
 
 
@@ -422,20 +397,15 @@ def _are_people(names: Sequence[str], find: Callable[[str], int | None]) -> bool
     return found > 0 and found >= HALF * len(filled)
 
 
-def _given(sheet: Sheet, columns: ColumnRoles | None) -> ColumnRoles:
-    """Return the roles that were given for headers of a sheet."""
-    return {name: role for name, role in (columns or {}).items() if tidy(name) in _headers(sheet)}
-
-
-def _table(sheet: Sheet, people: People, roles: ColumnRoles) -> SheetTable:
+def _table(sheet: Sheet, people: People, roles: ColumnRoles, is_wanted: bool) -> SheetTable:
     """Return a further sheet with the people of its rows."""
-    layout = make_layout(sheet, roles)
-    own = layout.of(*NAMES)[0]
+    table = make_table(sheet, roles)
+    own = table.of(*NAMES)[0]
     notes: list[Note] = []
     whose: dict[int, int] = {}  # by row; -1 if not known yet
     written: list[tuple[str, int]] = []
     unknown: list[Unknown] = []
-    for row, name in enumerate(_names(sheet, layout), start=layout.header + 1):
+    for row, name in zip(table.below, _names(table), strict=True):
         one = Unknown(name, -1, own, row, sheet)
         person = find_person(one, people, notes) if name else NOBODY
         if person is None:
@@ -443,9 +413,13 @@ def _table(sheet: Sheet, people: People, roles: ColumnRoles) -> SheetTable:
         if person != NOBODY:
             whose[row] = -1 if person is None else person
             written.append((name if person is None else people.names[person], row))
-    kept, repeated = last_answers(sheet, layout, written)
+    kept, repeated = last_answers(table, written)
     rows = tuple((whose[row], row) for _, row in kept)
-    return SheetTable(sheet, layout, rows, (*repeated, *notes), tuple(unknown))
+    table = replace(table, rows=rows, notes=(*repeated, *notes), unknown=tuple(unknown))
+    columns = tuple(_with_role(table, one, people, is_wanted) for one in table.columns)
+    told = zip(columns, table.columns, strict=True)
+    grouped = frozenset(one.place for one, before in told if one.role == Role.APART != before.role)
+    return replace(table, columns=columns, grouped=grouped)
 
 
 def _with_role(table: SheetTable, column: Column, people: People, is_wanted: bool) -> Column:
@@ -455,14 +429,14 @@ def _with_role(table: SheetTable, column: Column, people: People, is_wanted: boo
         return column
     if column.role in LISTS:
         if title_role in LISTS and title_role != column.role:
-            raise SheetError.of(
+            head, option = column.header, column.option
+            raise table.sheet.error(
                 "title_differs",
-                source=table.sheet.source,
                 letter=column.letter,
-                header=column.header,
+                header=head,
                 role=column.role,
                 title_role=title_role,
-                option=column.option,
+                option=option,
             )
         return column
     if share_naming_people(table.cells(column), people) >= HALF:
@@ -470,5 +444,4 @@ def _with_role(table: SheetTable, column: Column, people: People, is_wanted: boo
             return replace(column, role=title_role)
         return replace(column, role=Role.FRIENDS) if is_wanted else column
     known = [person for person, _ in table.rows if person >= 0]
-    repeats = len(set(known)) < len(known)
-    return replace(column, role=Role.UNUSED) if repeats else column
+    return replace(column, role=Role.UNUSED) if len(set(known)) < len(known) else column

@@ -65,7 +65,7 @@ def main() -> None:
     except MemoryError:
         answer = {"error": "far_more_text"}
     except BaseException as error:  # a panic of the compiled reader is not an Exception
-        answer = {"error": type(error).__name__}
+        answer = {"error": "password" if type(error).__name__ == "PasswordError" else "damaged"}
     json.dump(answer, sys.stdout, default=_plain)
 
 

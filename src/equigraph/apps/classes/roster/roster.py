@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -52,6 +53,8 @@ class Roster:
         What was guessed and passed over; ``str`` of one is a sentence.
     source : str
         The file it was read from.
+    wished : mapping of str to tuple of str
+        The wishes of everybody who has any, in the order of the sheet.
 
     Examples
     --------
@@ -75,7 +78,7 @@ class Roster:
     columns: tuple[Column, ...] = ()
     notes: tuple[Note, ...] = ()
     source: str = ""
-    _wished: dict[str, tuple[str, ...]] = field(init=False)
+    wished: Mapping[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         check_known("wishes", self.wishes, WISHES)
@@ -84,10 +87,10 @@ class Roster:
             given = set(self.friends)
             mutual = tuple(pair for pair in self.friends if pair[::-1] in given)
             object.__setattr__(self, "friends", mutual)
-        wished: dict[str, tuple[str, ...]] = {}
+        wished: dict[str, list[str]] = {name: [] for name in self.people}
         for one, other in self.friends:
-            wished[one] = (*wished.get(one, ()), other)
-        object.__setattr__(self, "_wished", wished)
+            wished[one].append(other)
+        object.__setattr__(self, "wished", {one: tuple(others) for one, others in wished.items() if others})
 
     def _check(self) -> None:
         """Raise RosterError unless names are unique and every named person is on the list."""
@@ -95,32 +98,24 @@ class Roster:
         if len(known) < len(self.people):
             twice = next(name for name in self.people if self.people.count(name) > 1)
             raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
-        named = {
-            "friends": self.friends,
-            "apart": self.apart,
-            "together": self.together,
-            "fixed": [self.fixed],
-        }
-        for field_name, groups in named.items():
-            strangers = [name for group in groups for name in group if name not in known]
-            if strangers:
-                raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
-        strangers = [name for name in self.bins if name not in self.attributes]
-        if strangers:
-            known_names = ", ".join(map(repr, self.attributes)) or "none"
-            raise ParameterError(
-                f"bins names {strangers[0]!r}: expected attributes, which are {known_names}."
-            )
+        for key in ("friends", "apart", "together", "fixed"):
+            groups = [self.fixed] if key == "fixed" else getattr(self, key)
+            for name in chain.from_iterable(groups):
+                if name not in known:
+                    raise RosterError(f"{key} names {name!r}, who is not one of the people.")
+        for name in self.bins:
+            if name not in self.attributes:
+                listed = ", ".join(map(repr, self.attributes)) or "none"
+                raise ParameterError(f"bins names {name!r}: expected attributes, which are {listed}.")
+        n = len(self.people)
         for attribute, values in self.attributes.items():
-            if len(values) != len(self.people):
-                raise RosterError(
-                    f"The attribute {attribute!r} has {count(len(values), 'value')} for "
-                    f"{count(len(self.people), 'person', 'people')}: expected one each."
-                )
+            if len(values) != n:
+                found, people = count(len(values), "value"), count(n, "person", "people")
+                raise RosterError(f"The attribute {attribute!r} has {found} for {people}: expected one each.")
 
     def friends_of(self, name: str) -> tuple[str, ...]:
         """Return the wishes of a person, in the order of the sheet."""
-        return self._wished.get(name, ())
+        return self.wished.get(name, ())
 
     def is_mutual(self, one: str, other: str) -> bool:
         """Return whether two people wish for each other."""
@@ -165,14 +160,14 @@ class Roster:
 
     def wish_matrix(self) -> sparse.csr_array:
         """Return the weight of the wish of each person (row) for each other one."""
-        place = {name: i for i, name in enumerate(self.people)}
-        n, rows, columns, data = len(self.people), [], [], []
-        for name, others in self._wished.items():
-            for rank, other in enumerate(others):
-                rows.append(place[name])
-                columns.append(place[other])
-                data.append(RANKS[min(rank, len(RANKS) - 1)] if self.wishes == "ranked" else 1.0)
-        return sparse.csr_array((np.array(data, dtype=float), (rows, columns)), shape=(n, n))
+        n, place = len(self.people), {name: i for i, name in enumerate(self.people)}
+        pairs = [(place[one], place[other]) for one, others in self.wished.items() for other in others]
+        data = np.ones(len(pairs))
+        if self.wishes == "ranked":
+            ranks = [min(rank, 2) for others in self.wished.values() for rank in range(len(others))]
+            data = np.array(RANKS)[np.array(ranks, dtype=np.intp)]
+        rows, columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return sparse.csr_array((data, (rows, columns)), shape=(n, n))
 
     def __repr__(self) -> str:
         mutual = sum(self.is_mutual(one, other) for one, other in self.friends) // 2

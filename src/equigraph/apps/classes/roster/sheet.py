@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note, say
@@ -93,11 +94,15 @@ class Sheet:
         """
         return say("en", "where", at=self.at(row, column))
 
+    def error(self, kind: str, row: int | None = None, column: int = 0, /, **values: Any) -> SheetError:
+        """Return an error about the sheet or, with a row, about one of its cells."""
+        where = {"source": self.source} if row is None else {"at": self.at(row, column)}
+        return SheetError.of(kind, **where, **values)
+
     def why_broken(self, row: int, column: int) -> SheetError:
         """Return the error about a cell without a value."""
         error = self.broken[row, column]
-        kind = "formula_failed" if error else "formula_uncomputed"
-        return SheetError.of(kind, at=self.at(row, column), error=error)
+        return self.error("formula_failed" if error else "formula_uncomputed", row, column, error=error)
 
 
 def letters(column: int) -> str:
@@ -141,11 +146,10 @@ def check_bounds(sheet: Sheet) -> Sheet:
     while kept and not kept[-1]:
         kept.pop()
     if len(kept) > MAX_ROWS:
-        raise SheetError.of("too_many_rows", source=sheet.source, n=len(kept), most=MAX_ROWS)
+        raise sheet.error("too_many_rows", n=len(kept), most=MAX_ROWS)
     width = max(map(len, kept), default=0)
     if width > MAX_COLUMNS:
-        last = letters(width - 1)
-        raise SheetError.of("too_many_columns", source=sheet.source, column=last, most=MAX_COLUMNS)
+        raise sheet.error("too_many_columns", column=letters(width - 1), most=MAX_COLUMNS)
     return replace(sheet, rows=[_tidy_row(sheet, number, row) for number, row in enumerate(kept)])
 
 
@@ -153,7 +157,7 @@ def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
     """Return the tidied cells of a row."""
     for column, text in enumerate(row):
         if len(text) > MAX_TEXT:
-            raise SheetError.of("cell_too_long", at=sheet.at(number, column), n=len(text), most=MAX_TEXT)
+            raise sheet.error("cell_too_long", number, column, n=len(text), most=MAX_TEXT)
     # Line breaks separate names.
     return ["\n".join(filter(None, map(tidy, text.splitlines()))) for text in row]
 
@@ -211,8 +215,6 @@ def _decode_as(raw: bytes, source: str, encoding: str) -> str:
     except UnicodeError as error:
         line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1
         raise SheetError.of("not_encoded", source=source, line=line, encoding=encoding) from error
-    if not isinstance(text, str):
-        raise ParameterError(f"encoding={encoding!r} is none of text: expected one such as 'utf-8'.")
     return text
 
 
@@ -235,24 +237,19 @@ def _check_letters(text: str, source: str) -> None:
 def _separator(text: str) -> str:
     """Return the separator that splits the most lines into the same number of cells; ties go to more cells."""
     lines = [line for line in text.splitlines()[: 2 * _SAMPLE] if line.strip()][:_SAMPLE]
-    best, score = ";", (0, 0)
-    for separator in _SEPARATORS:
+
+    def score(separator: str) -> tuple[int, int]:
         counts = Counter("".join(line.split('"')[::2]).count(separator) for line in lines)
-        counts.pop(0, None)
-        if counts:
-            cells, alike = max(counts.items(), key=lambda item: (item[1], item[0]))
-            score, best = max((score, best), ((alike, cells), separator), key=lambda pair: pair[0])
-    return best
+        return max(((n, cells) for cells, n in counts.items() if cells), default=(0, 0))
+
+    return max(_SEPARATORS, key=score)
 
 
 def _rows(text: str, separator: str, source: str) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
     try:
-        for row in reader:
-            rows.append(row)
-            if len(rows) > 4 * MAX_ROWS:
-                break
+        rows.extend(islice(reader, 4 * MAX_ROWS))
     except csv.Error as error:
         raise SheetError.of("no_cells_in_row", source=source, row=len(rows) + 1, reason=str(error)) from error
     return rows

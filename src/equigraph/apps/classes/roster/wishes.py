@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note
-from equigraph.apps.classes.roster.columns import Column, SheetLayout, is_mark
+from equigraph.apps.classes.roster.columns import Column, SheetTable, Unknown
 from equigraph.apps.classes.roster.people import People, first_name, is_sure, nearest, same
-from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody
 
 # By role, pairs of people in the order of the sheet, and their positions.
@@ -27,51 +26,8 @@ _CELLS = 3  # cells shown in a question
 _LOOKED_AT = 400  # cells of a column that are sampled, evenly over its rows
 _LONGEST = 60  # most letters of a cell that may be a name
 NOBODY = -2  # given for a name that means nobody
+_ASKED = {"people": (Role.APART, Role.TOGETHER, Role.FRIENDS, "none")}  # roles to choose from, by reason
 HALF = 0.5  # share of cells with people of the list that makes a column one of people
-
-
-@dataclass(frozen=True)
-class SheetTable:
-    """A sheet, the roles of its columns, and the people of its rows."""
-
-    sheet: Sheet
-    layout: SheetLayout
-    rows: tuple[tuple[int, int], ...]  # person and row; -1 for a person who is not on the list
-    notes: tuple[Note, ...] = ()
-    unknown: tuple[Unknown, ...] = ()  # whose rows these are
-    # Columns whose people are also kept apart from each other, because only the title of the sheet gives their role.
-    grouped: frozenset[int] = frozenset()
-
-    def filled(self, column: Column) -> list[tuple[int, str]]:
-        """Return the nonblank cells of a column, each with the person of its row."""
-        texts = [(person, self.sheet.cell(row, column.place)) for person, row in self.rows]
-        return [(person, text) for person, text in texts if text and not is_nobody(text)]
-
-    def cells(self, column: Column) -> list[tuple[int, str]]:
-        """Return the cells of a column that may name a person."""
-        return [(person, text) for person, text in self.filled(column) if not is_mark(text)]
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A name that is not on the list, with its position and the person of its row."""
-
-    text: str
-    person: int
-    column: Column
-    row: int
-    sheet: Sheet
-
-    @property
-    def at(self) -> dict[str, Any]:
-        """Its position."""
-        return self.sheet.at(self.row, self.column.place)
-
-    def note(self, kind: str, **values: str) -> Note:
-        """Return a note on its interpretation."""
-        at = self.at
-        del at["source"]
-        return Note(kind, {"text": self.text, **at, **values})
 
 
 class UnknownNamesError(SheetError):
@@ -95,26 +51,25 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
     notes: list[Note] = []
     unknown = [one for table in tables for one in table.unknown]
     blanks: Counter[str] = Counter()
-    for table in tables:
-        for person, row in table.rows:
-            group: list[tuple[int, Unknown]] = []
-            for column in table.layout.of(*LISTS):
-                text = table.sheet.cell(row, column.place)
-                if is_nobody(text) and people.find(text) is None:
-                    blanks[text if any(map(str.isalnum, text)) else "-"] += 1
-                for part in names_in(text, people):
-                    one = Unknown(part, person, column, row, table.sheet)
-                    found = find_person(one, people, notes)
-                    if found is None:
-                        unknown.append(one)
-                    elif found == person:
-                        raise SheetError.of("own_row", at=one.at, name=people.names[found])
-                    elif found != NOBODY:
-                        pairs[column.role].setdefault((person, found), one.at)
-                        group += [(found, one)] * (column.place in table.grouped)
-            for (first, one), (second, other) in combinations(group, 2):
-                if one.column != other.column and first != second:
-                    pairs[Role.APART].setdefault((first, second), other.at)
+    for table, (person, row) in [(one, place) for one in tables for place in one.rows]:
+        group: list[tuple[int, Unknown]] = []
+        for column in table.of(*LISTS):
+            text = table.sheet.cell(row, column.place)
+            if is_nobody(text) and people.find(text) is None:
+                blanks[text if any(map(str.isalnum, text)) else "-"] += 1
+            for part in names_in(text, people):
+                one = Unknown(part, person, column, row, table.sheet)
+                found = find_person(one, people, notes)
+                if found is None:
+                    unknown.append(one)
+                elif found == person:
+                    raise SheetError.of("own_row", at=one.at, name=people.names[found])
+                elif found != NOBODY:
+                    pairs[column.role].setdefault((person, found), one.at)
+                    group += [(found, one)] * (column.place in table.grouped)
+        for (first, one), (second, other) in combinations(group, 2):
+            if one.column != other.column and first != second:
+                pairs[Role.APART].setdefault((first, second), other.at)
     if unknown:
         raise _unknown_names(unknown, people)
     if dashes := blanks.pop("-", 0):
@@ -172,16 +127,10 @@ def _is_near(text: str, people: People) -> bool:
 
 def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
     """Return the error about all names that are not on the list, with suggestions."""
-    first, source = unknown[0], unknown[0].sheet.source
-    if len(unknown) > _MAX_UNKNOWN:
-        return SheetError.of(
-            "hardly_names",
-            source=source,
-            n=len(unknown),
-            text=first.text[:40],
-            at=first.at,
-            header=first.column.header,
-        )
+    first, sheet, n = unknown[0], unknown[0].sheet, len(unknown)
+    if n > _MAX_UNKNOWN:
+        header = first.column.header
+        return sheet.error("hardly_names", n=n, text=first.text[:40], at=first.at, header=header)
     # A remark in brackets, such as a class, is not part of a name.
     found = [
         (one, nearest(one.text, people.names) or nearest(_BRACKETS.sub(" ", one.text), people.names))
@@ -189,10 +138,9 @@ def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
     ]
     names = [(one, tuple(people.names[place] for place in near)) for one, near in found]
     shown = [[one.text[:60], one.at, list(near[:3])] for one, near in names[:_SHOWN]]
-    n_plain = sum(_is_plain(one, near, people) for one, near in found)
-    error = UnknownNamesError.of(
-        "unknown_names", source=source, names=shown, n=len(names), n_plain=n_plain, accept=people.accept_near
-    )
+    plain = sum(_is_plain(one, near, people) for one, near in found)
+    values = {"names": shown, "n": n, "n_plain": plain, "accept": people.accept_near}
+    error = UnknownNamesError.of("unknown_names", source=sheet.source, **values)
     error.unknown = names
     return error
 
@@ -202,45 +150,26 @@ def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
     return len(near) == 1 and near[0] != one.person and is_sure(one.text, people.names[near[0]])
 
 
-@dataclass(frozen=True)
-class ColumnQuestion:
-    """A question about a column, with some of its cells and the reason: "people", "nobody" or "no_class"."""
+def find_questions(table: SheetTable, people: People) -> list[tuple[Column, str]]:
+    """Return guessed columns that name people but are not read as such, and vice versa.
 
-    column: Column
-    cells: tuple[str, ...]
-    why: str
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """Possible roles of the column."""
-        return (
-            (Role.APART, Role.TOGETHER, Role.FRIENDS, "none")
-            if self.why == "people"
-            else (Role.ATTRIBUTE, "none")
-        )
-
-
-def find_questions(table: SheetTable, people: People) -> list[ColumnQuestion]:
-    """Return questions on guessed columns: those that name people but are not read as such, and vice versa."""
-    columns = [one for one in table.layout.of(Role.ATTRIBUTE, Role.UNUSED, Role.FIXED, *LISTS) if one.guessed]
-    found = [(column, _why_asked(table, column, people)) for column in columns]
-    return [
-        ColumnQuestion(column, tuple(dict.fromkeys(text for _, text in table.filled(column)))[:_CELLS], why)
-        for column, why in found
-        if why
-    ]
+    The reason is "people", "nobody" or "no_class".
+    """
+    columns = [one for one in table.of(Role.ATTRIBUTE, Role.UNUSED, Role.FIXED, *LISTS) if one.guessed]
+    return [(column, why) for column in columns if (why := _why_asked(table, column, people))]
 
 
 def _why_asked(table: SheetTable, column: Column, people: People) -> str:
     """Return the reason to ask about a column, "" for none."""
     cells, values = table.cells(column), {text for _, text in table.filled(column)}
-    if column.role in LISTS and values and not cells:
-        return "nobody"  # numbers of people, or of groups
-    if column.role == Role.FIXED and values and not cells and not any(map(str.isdigit, "".join(values))):
-        return "no_class"  # a cross, or a yes
-    # Repeated values are an attribute such as a language, not misspelt friends.
     is_list = column.role in LISTS
-    if not cells or (is_list and (len(cells) < 4 or 2 * len(values) > len(cells))):
+    if not cells:
+        if is_list and values:
+            return "nobody"  # numbers of people, or of groups
+        is_marked = column.role == Role.FIXED and values and not any(map(str.isdigit, "".join(values)))
+        return "no_class" if is_marked else ""  # a cross, or a yes
+    # Repeated values are an attribute such as a language, not misspelt friends.
+    if is_list and (len(cells) < 4 or 2 * len(values) > len(cells)):
         return ""
     named = share_naming_people(cells, people)
     if is_list:
@@ -250,32 +179,33 @@ def _why_asked(table: SheetTable, column: Column, people: People) -> str:
 
 def raise_questions(table: SheetTable, people: People) -> None:
     """Raise SheetError with the first question about a column, which lists the others."""
-    for column in table.layout.columns:
+    sheet = table.sheet
+    for column in table.columns:
         if column.guessed and people.find(column.header) is not None and table.filled(column):
-            at = table.sheet.at(table.layout.header, column.place)
-            raise SheetError.of("people_by_people", at=at, head=column.header, letter=column.letter)
+            values = {"head": column.header, "letter": column.letter}
+            raise sheet.error("people_by_people", table.header, column.place, **values)
     questions = find_questions(table, people)
-    if questions:
-        first = questions[0]
-        headers = Counter(one.header for one in table.layout.columns)
-        # Columns with equal headers are identified by letter, which only the main sheet has.
-        options = [
-            one.column.letter
-            if headers[one.column.header] > 1 and not table.sheet.is_further
-            else one.column.option
-            for one in questions
-        ]
-        raise SheetError.of(
-            "question",
-            source=table.sheet.source,
-            letter=first.column.letter,
-            header=first.column.header,
-            why=first.why,
-            cells=[text.replace("\n", "; ")[:_LONGEST] for text in first.cells],
-            option=options[0],
-            roles=first.roles,
-            others=options[1:],
-        )
+    if not questions:
+        return
+    headers = Counter(one.header for one in table.columns)
+    # Columns with equal headers are identified by letter, which only the main sheet has.
+    options = [
+        one.letter if headers[one.header] > 1 and not sheet.is_further else one.option for one, _ in questions
+    ]
+    column, why = questions[0]
+    texts = list(dict.fromkeys(text for _, text in table.filled(column)))[:_CELLS]
+    cells = [text.replace("\n", "; ")[:_LONGEST] for text in texts]
+    head, roles = column.header, _ASKED.get(why, (Role.ATTRIBUTE, "none"))
+    raise sheet.error(
+        "question",
+        letter=column.letter,
+        header=head,
+        why=why,
+        cells=cells,
+        option=options[0],
+        roles=roles,
+        others=options[1:],
+    )
 
 
 def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
@@ -284,15 +214,14 @@ def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
     One exact name counts for two others, so that a quarter of them makes a column one of people.
     """
     sample = cells[:: max(1, len(cells) // _LOOKED_AT)]
-    near: dict[str, int | None] = {}
+    match = cache(lambda part: match_person(part, people))
     score = 0
     for person, text in sample:
         parts = list(names_in(text, people))
         if _most_are_others([people.find(part) for part in parts], person):
             score += 2
         else:
-            near |= {part: match_person(part, people) for part in parts if part not in near}
-            score += _most_are_others([near[part] for part in parts], person)
+            score += _most_are_others([match(part) for part in parts], person)
     return min(1.0, score / len(sample)) if sample else 0.0
 
 
@@ -316,12 +245,11 @@ def mentions(table: SheetTable, people: People) -> Iterable[Note]:
         re.compile(rf"(?i:{re.escape(name)})|\b{re.escape(first_name(name))}\b") if len(name) > 3 else None
         for name in people.names
     ]
-    for column in table.layout.of(Role.UNUSED):
+    for column in table.of(Role.UNUSED):
         rows = [
             row + 1
-            for person, row in table.rows
-            if (text := table.sheet.cell(row, column.place))
-            and any(name.search(text) for other, name in enumerate(names) if name and other != person)
+            for person, row, text in table.texts(column)
+            if any(name.search(text) for other, name in enumerate(names) if name and other != person)
         ]
         if rows and column.guessed:
             yield note("mentions", header=column.header, n=len(rows), rows=rows[:5])

@@ -17,10 +17,11 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from equigraph.apps.classes.messages import SheetError, note
@@ -50,27 +51,6 @@ _DAMAGE = (
 _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
 
 
-def read_workbook(
-    raw: bytes, source: str, sheet: str | int | None, choose: Callable[[list[Sheet]], Sheet | None]
-) -> Sheet:
-    """Return one sheet of a workbook, with the others: the given one, or the one with the people.
-
-    It is given by name or by number from 1.
-    """
-    book = Workbook(raw, source, sheet)
-    named = None if sheet is None else book.read(book.name_of(sheet))
-    filled = book.filled(must=sheet is None)
-    if not filled and named is None:
-        raise SheetError.of("no_cells", source=source)
-    found = named or (filled[0] if len(filled) == 1 else choose(filled))
-    if found is None:
-        raise SheetError.of("which_sheet", source=source, n=len(filled), names=book.visible[:8])
-    others = tuple(one for one in filled if one.title != found.title)
-    hidden = tuple(name for name in book.names if name not in book.visible and name != found.title)
-    unreadable = [note("sheet_unreadable", sheet=name) for name in book.unreadable if name != found.title]
-    return replace(found, others=others, hidden=hidden, notes=(*found.notes, *unreadable))
-
-
 class Workbook:
     """A workbook, inspected first and then read in a separate process.
 
@@ -83,7 +63,7 @@ class Workbook:
         self.is_old = raw.startswith(OLE)
         if self.is_old and _ENCRYPTED in raw:
             raise SheetError.of("password", source=source)
-        self._contents = inspect_archive(raw, source) if raw.startswith(ZIP) else Contents()
+        self._contents = inspect_archive(raw, source) if raw.startswith(ZIP) else {}
         answer = _run_reader(raw, source, sheet)
         self.names: list[str] = answer["names"]
         self.visible: list[str] = answer["visible"]
@@ -100,19 +80,19 @@ class Workbook:
 
     def read(self, name: str) -> Sheet:
         """Return the cells of a sheet."""
-        found = self._sheets[name]
+        found, contents = self._sheets[name], self._contents.get(name, Contents())
         # A damaged file may swap the corners.
         merged = tuple(
             Block(min(top, bottom), max(top, bottom), min(left, right), max(left, right))
             for (top, left), (bottom, right) in found["merged"]
             if (top, left) != (bottom, right)
         )
-        merged += tuple(self._contents.merged.get(name, ()))
         rows = [[cell_text(value) for value in row] for row in found["rows"]]
         notes = (note("old_workbook"),) if self.is_old else ()
-        broken = self._contents.broken.get(name, {})
-        several = len(self.names) > 1
-        sheet = Sheet(self.source, rows, merged, broken, notes, title=name, is_one_of_several=several)
+        merged, several = (*merged, *contents.merged), len(self.names) > 1
+        sheet = Sheet(
+            self.source, rows, merged, contents.broken, notes, title=name, is_one_of_several=several
+        )
         return check_bounds(sheet)
 
     def filled(self, must: bool = True) -> list[Sheet]:
@@ -129,25 +109,18 @@ class Workbook:
 
 
 def _run_reader(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
-    """Return the output of the reader; raise RosterError if it returns none."""
+    """Return the output of the reader; raise SheetError if it returns none."""
     command = [sys.executable, "-P", str(READER), json.dumps(sheet)]
     # The process needs the same path to find the same package.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
+    options: dict[str, Any] = {"capture_output": True, "timeout": _SECONDS, "env": environment, "check": True}
     try:
-        done = subprocess.run(
-            command, input=raw, capture_output=True, timeout=_SECONDS, env=environment, check=True
-        )
-        answer: dict[str, Any] = json.loads(done.stdout)
-    except (subprocess.SubprocessError, OSError, ValueError) as error:
-        raise SheetError.of("damaged", source=source, reason="") from error
-    match answer.get("error"):
-        case None:
-            return answer
-        case "PasswordError":
-            raise SheetError.of("password", source=source)
-        case "far_more_text" as kind:
-            raise SheetError.of(kind, source=source)
-    raise SheetError.of("damaged", source=source, reason="")
+        answer: dict[str, Any] = json.loads(subprocess.run(command, input=raw, **options).stdout)
+    except (subprocess.SubprocessError, OSError, ValueError):
+        answer = {"error": "damaged"}
+    if "error" in answer:
+        raise SheetError.of(answer["error"], source=source)
+    return answer
 
 
 def read_cells(path: Path) -> list[list[str]]:
@@ -178,27 +151,36 @@ def read_cells(path: Path) -> list[list[str]]:
 
 @dataclass
 class Contents:
-    """Facts about the archive of a workbook."""
+    """Facts about a sheet in the archive of a workbook."""
 
-    # By sheet: cells without a value, as `Sheet.broken` has them.
-    broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
-    # By sheet, for ods: merged cells, which the reader does not return.
-    merged: dict[str, list[Block]] = field(default_factory=dict)
+    width: int = 0
+    # Cells without a value, as `Sheet.broken` has them.
+    broken: dict[tuple[int, int], str] = field(default_factory=dict)
+    merged: list[Block] = field(default_factory=list)  # only for ods, where the reader does not return them
 
 
-def inspect_archive(raw: bytes, source: str) -> Contents:
-    """Return facts about the archive of a workbook; raise SheetError if it must not be opened."""
+class Part(NamedTuple):
+    """A cell or some equal ones, or merged cells."""
+
+    sheet: str
+    block: Block
+    error: str | None = None  # of a formula; "" if it was never computed
+    is_merged: bool = False
+
+
+def inspect_archive(raw: bytes, source: str) -> dict[str, Contents]:
+    """Return facts about the sheets of a workbook; raise SheetError if it must not be opened."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             _check_size(archive, source)
             names = set(archive.namelist())
             if "xl/workbook.xml" in names:
-                return _inspect_xlsx(archive, source)
+                return _contents(_xlsx_parts(archive), source)
             if "content.xml" in names:
                 manifest = "META-INF/manifest.xml"
                 if manifest in names and b"encryption-data" in archive.read(manifest):
                     raise SheetError.of("password", source=source)
-                return _inspect_ods(archive, source)
+                return _contents(_ods_parts(archive), source)
     except SheetError:
         raise
     except _DAMAGE as error:
@@ -221,65 +203,56 @@ def _check_size(archive: zipfile.ZipFile, source: str) -> None:
         raise zipfile.BadZipFile("a part cannot be unpacked")
 
 
-def _elements(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
-    """Yield starts and ends of the elements of a part, their names without the namespace."""
+def _contents(parts: Iterable[Part], source: str) -> dict[str, Contents]:
+    """Return facts by sheet; raise SheetError for a cell far from the others."""
+    contents: defaultdict[str, Contents] = defaultdict(Contents)
+    for sheet, block, error, is_merged in parts:
+        found = contents[sheet]
+        if is_merged:
+            found.merged.append(block)
+            continue
+        found.width = max(found.width, block.right + 1)
+        if (block.bottom + 1) * found.width > MAX_CELLS:
+            cell = f"{letters(found.width - 1)}{block.bottom + 1}"
+            raise SheetError.of("far_corner", source=[source, sheet], cell=cell)
+        if error is not None:
+            found.broken[block.top, block.left] = error
+    return contents
+
+
+def _elements(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[bool, str, dict[str, str], Any]]:
+    """Yield starts and ends of elements: whether it is the end, tag and attributes without namespaces, element."""
     content = archive.read(name)
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise ValueError(f"{name} declares a document type")
     for event, element in ElementTree.iterparse(io.BytesIO(content), events=("start", "end")):
-        yield event, element.tag.rpartition("}")[2], element
+        attributes = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+        yield event == "end", element.tag.rpartition("}")[2], attributes, element
 
 
-def _attribute(element: ElementTree.Element, name: str) -> str | None:
-    """Return an attribute in any namespace."""
-    for key, value in element.attrib.items():
-        if key.rpartition("}")[2] == name:
-            return value
-    return None
+def _xlsx_parts(archive: zipfile.ZipFile) -> Iterator[Part]:
+    links = _elements(archive, "xl/_rels/workbook.xml.rels")
+    targets = {found["Id"]: found["Target"] for _, tag, found, _ in links if tag == "Relationship"}
+    book = _elements(archive, "xl/workbook.xml")
+    files = {found["name"]: targets.get(found["id"], "") for _, tag, found, _ in book if tag == "sheet"}
+    for sheet, target in files.items():
+        path = posixpath.join("/xl", target)[1:]
+        if path in archive.namelist():
+            yield from _xlsx_cells(archive, sheet, path)
 
 
-def _inspect_xlsx(archive: zipfile.ZipFile, source: str) -> Contents:
-    parts = _parts_of_sheets(archive).items()
-    return Contents({sheet: _scan_xlsx_sheet(archive, part, [source, sheet]) for sheet, part in parts})
-
-
-def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
-    targets = {
-        element.get("Id"): element.get("Target", "")
-        for event, tag, element in _elements(archive, "xl/_rels/workbook.xml.rels")
-        if event == "end" and tag == "Relationship"
-    }
-    parts: dict[str, str] = {}
-    names = set(archive.namelist())
-    for event, tag, element in _elements(archive, "xl/workbook.xml"):
-        if event == "end" and tag == "sheet":
-            target = targets.get(_attribute(element, "id"), "")
-            part = target.lstrip("/") if target.startswith("/") else posixpath.join("xl", target)
-            if part in names:
-                parts[element.get("name", "")] = part
-    return parts
-
-
-def _scan_xlsx_sheet(archive: zipfile.ZipFile, part: str, source: list[str]) -> dict[tuple[int, int], str]:
-    """Return the cells without a value of a sheet."""
-    broken: dict[tuple[int, int], str] = {}
-    row, column, last = -1, -1, 0
-    for event, tag, element in _elements(archive, part):
-        if event == "start" and tag == "row":
+def _xlsx_cells(archive: zipfile.ZipFile, sheet: str, path: str) -> Iterator[Part]:
+    row, column = -1, -1
+    for is_end, tag, attributes, element in _elements(archive, path):
+        if tag == "row" and not is_end:
             # Without a number of its own, a row or a cell follows the one before.
-            row, column = int(element.get("r", row + 2)) - 1, -1
-        elif event == "start" and tag == "c":
-            row, column = _position(element.get("r"), row, column + 1)
-            last = max(last, column)
-            _check_corner(row, last, source)
-        elif event == "end" and tag == "c":
-            error = _formula_error(element)
-            if error is not None:
-                broken[row, column] = error
+            row, column = int(attributes.get("r", row + 2)) - 1, -1
+        elif tag == "c" and not is_end:
+            row, column = _position(attributes.get("r"), row, column + 1)
+        elif tag == "c":
+            yield Part(sheet, Block(row, row, column, column), _formula_error(element))
+        if is_end and tag in ("c", "row"):
             element.clear()
-        elif event == "end" and tag == "row":
-            element.clear()
-    return broken
 
 
 def _position(reference: str | None, row: int, column: int) -> tuple[int, int]:
@@ -294,11 +267,6 @@ def _position(reference: str | None, row: int, column: int) -> tuple[int, int]:
     return int(match[2]) - 1, column - 1
 
 
-def _check_corner(row: int, column: int, source: list[str]) -> None:
-    if (row + 1) * (column + 1) > MAX_CELLS:
-        raise SheetError.of("far_corner", source=source, cell=f"{letters(column)}{row + 1}")
-
-
 def _formula_error(cell: ElementTree.Element) -> str | None:
     """Return the error of a formula of an xlsx sheet, "" if it was never computed, None if the cell has a value."""
     parts = {child.tag.rpartition("}")[2]: child.text for child in cell}
@@ -307,40 +275,32 @@ def _formula_error(cell: ElementTree.Element) -> str | None:
     return "" if "f" in parts and not parts.get("v") and cell.get("t") != "str" else None
 
 
-def _inspect_ods(archive: zipfile.ZipFile, source: str) -> Contents:
-    contents = Contents()
-    sheet, row, column, last, repeated = "", 0, 0, 0, 1
-    for event, tag, element in _elements(archive, "content.xml"):
-        if event == "start" and tag == "table":
-            sheet, row, last = _attribute(element, "name") or "", 0, 0
-            contents.broken[sheet], contents.merged[sheet] = {}, []
-        elif event == "start" and tag == "table-row":
-            column, repeated = 0, int(_attribute(element, "number-rows-repeated") or 1)
-        elif event == "end" and tag == "table-row":
+def _ods_parts(archive: zipfile.ZipFile) -> Iterator[Part]:
+    sheet, row, column, repeated = "", 0, 0, 1
+    for is_end, tag, attributes, element in _elements(archive, "content.xml"):
+        if tag == "table" and not is_end:
+            sheet, row = attributes.get("name", ""), 0
+        elif tag == "table-row" and not is_end:
+            column, repeated = 0, int(attributes.get("number-rows-repeated", 1))
+        elif tag == "table-row":
             row += repeated
             element.clear()
-        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
-            n = int(_attribute(element, "number-columns-repeated") or 1)
-            if len(element) or _attribute(element, "formula") is not None:
-                last = max(last, column + n - 1)
-                _check_corner(row + repeated - 1, last, [source, sheet])
-                error = _formula_error_ods(element)
-                if error is not None:
-                    contents.broken[sheet][row, column] = error
-            down, right = (
-                int(_attribute(element, f"number-{one}-spanned") or 1) for one in ("rows", "columns")
-            )
+        elif tag in ("table-cell", "covered-table-cell") and is_end:
+            counts = ("columns-repeated", "rows-spanned", "columns-spanned")
+            n, down, right = (int(attributes.get(f"number-{one}", 1)) for one in counts)
+            if len(element) or "formula" in attributes:
+                block = Block(row, row + repeated - 1, column, column + n - 1)
+                yield Part(sheet, block, _ods_formula_error(element, attributes))
             if down * right > 1:
-                contents.merged[sheet].append(Block(row, row + down - 1, column, column + right - 1))
+                yield Part(sheet, Block(row, row + down - 1, column, column + right - 1), is_merged=True)
             column += n
             element.clear()
-    return contents
 
 
-def _formula_error_ods(cell: ElementTree.Element) -> str | None:
-    if _attribute(cell, "formula") is None:
+def _ods_formula_error(cell: ElementTree.Element, attributes: dict[str, str]) -> str | None:
+    if "formula" not in attributes:
         return None
     shown = "".join(cell.itertext()).strip()
     if shown.startswith(("#", "Err:")):
         return shown
-    return None if shown or _attribute(cell, "value-type") else ""
+    return None if shown or attributes.get("value-type") else ""
