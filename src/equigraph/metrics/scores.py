@@ -24,10 +24,10 @@ class Score:
     """One score."""
 
     name: str  # in results, tables and files, such as "min_balance"
-    head: str  # short head of its column
-    words: str  # for axes and rows
-    short: str  # its meaning, in half a line
-    meaning: str  # its meaning and its limits, in a sentence
+    head: str = ""  # short head of its column
+    words: str = ""  # for axes and rows
+    short: str = ""  # its meaning, in half a line
+    meaning: str = ""  # its meaning and its limits, in a sentence
     # `of_graph` needs no groups. `of_groups` takes the counts and group sizes of one attribute, and the number of
     # clusters if empty ones count as 0. There may be many tables of counts: the last two axes are clusters and groups.
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
@@ -97,49 +97,18 @@ SCORES: dict[str, Score] = _by_name(
         "n_nonempty",
         "k",
         "clusters with nodes",
-        "clusters that have at least one node",
-        "Clusters that have at least one node.",
+        meaning="Clusters that have at least one node.",
         of_graph=lambda adjacency, labels: labels.n_clusters,
         larger_is_better=None,
     ),
 )
-# Scores that other papers report; `evaluate` computes them on request.
+# Scores that other papers report; `evaluate` computes them on request, and no page explains them.
 FURTHER: dict[str, Score] = _by_name(
-    Score(
-        "conductance",
-        "cond",
-        "mean conductance",
-        "edges that leave a cluster over its volume, averaged over clusters; lower is more cohesive",
-        "Conductance: the weight that leaves a cluster over the smaller of its volume and that of the rest, "
-        "averaged over the clusters; lower is more cohesive.",
-        of_graph=_conductance,
-        larger_is_better=False,
-    ),
-    Score(
-        "ncut",
-        "Ncut",
-        "normalised cut",
-        "edges that leave a cluster over its volume, summed over clusters; lower is more cohesive",
-        "Normalised cut: the weight that leaves a cluster over its volume, summed over the clusters; lower is more "
-        "cohesive.",
-        of_graph=_normalized_cut,
-        larger_is_better=False,
-    ),
-    Score(
-        "PB",
-        "PB",
-        "proportional balance",
-        "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
-        "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
-        "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
-        of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes),
-    ),
+    Score("conductance", of_graph=_conductance, larger_is_better=False),
+    Score("ncut", of_graph=_normalized_cut, larger_is_better=False),
+    Score("PB", of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes)),
     Score(
         "min_PB",
-        "min PB",
-        "minimum proportional balance",
-        "proportional balance of the worst cluster",
-        "Proportional balance of the worst cluster.",
         of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes, "min"),
         over_attributes="min",
     ),
@@ -148,19 +117,15 @@ FURTHER: dict[str, Score] = _by_name(
 OF_NOTIONS: dict[str, Score] = _by_name(
     Score(
         "mouflon",
-        "mouflon",
-        "MOUFLON balance",
-        "balance as MOUFLON defines it",
-        "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
+        words="MOUFLON balance",
+        meaning="Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
         "clusters counting more.",
         of_groups=lambda counts, sizes, k: averaged(MOUFLON, counts, sizes, "weighted"),
     ),
     Score(
         "evenness",
-        "evenness",
-        "evenness",
-        "one minus the index of dissimilarity",
-        "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
+        words="evenness",
+        meaning="One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
         "0 if no cluster holds two groups.",
         of_groups=lambda counts, sizes, k: averaged(EVENNESS, counts, sizes, "weighted"),
     ),
@@ -173,5 +138,5 @@ ALL_SCORES = {**SCORES, **FURTHER, **OF_NOTIONS}
 
 
 def words_of(name: str) -> str:
-    """Return a short description of a score, or its name if it is not registered."""
-    return ALL_SCORES[name].words if name in ALL_SCORES else name
+    """Return a short description of a score, or its name if it has none."""
+    return (name in ALL_SCORES and ALL_SCORES[name].words) or name
