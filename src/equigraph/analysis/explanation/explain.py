@@ -87,8 +87,19 @@ class Move:
     mends: tuple[Violation, ...]
 
 
+class _Explanation:
+    """What explanations of both kinds have in common."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {name: _as_json(value) for name, value in vars(self).items()}
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True, repr=False)
-class NodeExplanation:
+class NodeExplanation(_Explanation):
     """Explanation of a person's cluster; printing it gives sentences.
 
     Attributes
@@ -121,10 +132,6 @@ class NodeExplanation:
     aim: Aim
     fairness: Mapping[str, float]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {name: _as_json(value) for name, value in vars(self).items()}
-
     def _repr_html_(self) -> str:
         """Return the clusters as a table, for a notebook."""
         measure = self.aim.notion.measure
@@ -146,8 +153,6 @@ class NodeExplanation:
             lines.append(f"... and {len(self.moves) - _CLUSTERS:,} more clusters.")
         lines += [f"As it is: {sentence}" for sentence in self.broken[:_CLUSTERS]]
         return "\n".join([*lines, self.conclusion])
-
-    __repr__ = __str__
 
     def _where(self) -> str:
         others = "alone" if self.size == 1 else f"with {count(self.size - 1, 'other')}"
@@ -234,7 +239,7 @@ def _moves(subject: Subject, node: int) -> tuple[Move, ...]:
         labels = subject.labels.copy()
         labels[node] = cluster
         breaks, mends = subject.rules_after(labels, subject.n_clusters)
-        Q, gains = modularity[cluster], subject.move_fairness(node, cluster)
+        Q, gains = modularity[cluster], subject.gains(labels)
         moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
     return tuple(moves)
 
@@ -245,7 +250,7 @@ def _few(names: tuple[Any, ...]) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class PairExplanation:
+class PairExplanation(_Explanation):
     """Explanation of two separate clusters; printing it gives sentences.
 
     Attributes
@@ -288,10 +293,6 @@ class PairExplanation:
     weighted: bool
     aim: Aim
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {name: _as_json(value) for name, value in vars(self).items()}
-
     def _repr_html_(self) -> str:
         """Return the two clusters as a table, for a notebook."""
         rows: list[list[Any]] = [["nodes", *self.sizes], ["links inside", *self.inside]]
@@ -314,8 +315,6 @@ class PairExplanation:
         if self.breaks:
             lines.append(f"That would break rules: {' '.join(map(str, self.breaks))}")
         return "\n".join([*lines, self.conclusion])
-
-    __repr__ = __str__
 
     @property
     def conclusion(self) -> str:
@@ -340,20 +339,23 @@ def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
     for cluster in (a, b):
         if subject.sizes[cluster] == 0:
             raise ParameterError(f"Cluster {cluster} has no node, so there is nothing to compare.")
-    aa, ab, bb = subject.weight(a, a), subject.weight(a, b), subject.weight(b, b)
-    total = float(subject.degrees.sum())
-    Q, fairness = subject.merge_modularity(a, b, ab), subject.merge_fairness(a, b)
-    joined = np.where(subject.labels == b, a, subject.labels)
+    adjacency, labels, total = subject.graph.adjacency, subject.labels, float(subject.degrees.sum())
+    links = {}
+    for one, other in ((a, a), (a, b), (b, b)):
+        rows = adjacency[np.flatnonzero(labels == one)]
+        links[one, other] = float(rows.data[labels[rows.indices] == other].sum(dtype=np.float64))
+    joined = np.where(labels == b, a, labels)
+    Q, fairness = subject.merge_modularity(a, b, links[a, b]), subject.gains(joined)
     breaks, mends = subject.rules_after(joined, None)
     compositions = {}
-    for name, table in subject.tables.items():
-        pairs = zip(table[a].tolist(), table[b].tolist(), strict=True)
-        compositions[name] = dict(zip(subject.attributes[name].names.tolist(), pairs, strict=True))
+    for name, groups in subject.attributes.items():
+        pairs = subject.table(name, labels)[[a, b]].T.tolist()
+        compositions[name] = dict(zip(groups.names.tolist(), map(tuple, pairs), strict=True))
     return PairExplanation(
         clusters=(a, b),
         sizes=(int(subject.sizes[a]), int(subject.sizes[b])),
-        inside=(aa / 2, bb / 2),
-        between=ab,
+        inside=(links[a, a] / 2, links[b, b] / 2),
+        between=links[a, b],
         by_chance=float(subject.volumes[a] * (subject.volumes[b] / total)) if total else 0.0,
         Q=Q,
         fairness=fairness,

@@ -80,21 +80,26 @@ class Subject:
         """Nodes of each cluster."""
         return np.bincount(self.labels, minlength=self.n_clusters)
 
-    @cached_property
-    def tables(self) -> dict[str, NDArray[np.int64]]:
-        """Nodes of every (cluster, group) pair, for each attribute."""
+    def table(self, name: str, labels: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the nodes of every (cluster, group) pair of an attribute, for any labels."""
+        groups = self.attributes[name]
+        return contingency_table(labels, groups.codes, self.n_clusters, groups.n_groups)
+
+    def notions(self, labels: NDArray[np.intp]) -> dict[str, float]:
+        """Return N of each attribute, for any labels."""
         return {
-            name: contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
+            name: self.aim.notion.value(self.table(name, labels), groups.sizes)
             for name, groups in self.attributes.items()
         }
 
     @cached_property
     def fairness(self) -> dict[str, float]:
         """N of each attribute."""
-        return {name: self._notion(name, table) for name, table in self.tables.items()}
+        return self.notions(self.labels)
 
-    def _notion(self, name: str, table: NDArray[np.int64]) -> float:
-        return self.aim.notion.value(table, self.attributes[name].sizes)
+    def gains(self, labels: NDArray[np.intp]) -> dict[str, float]:
+        """Return the gain in N of each attribute by other labels."""
+        return {name: value - self.fairness[name] for name, value in self.notions(labels).items()}
 
     def node(self, name: Any) -> int:
         """Return the position of a node; names are compared as text."""
@@ -115,11 +120,6 @@ class Subject:
         part = slice(*self.graph.adjacency.indptr[node : node + 2].tolist())
         return self.graph.adjacency.indices[part], self.graph.adjacency.data[part]
 
-    def weight(self, one: int, other: int) -> float:
-        """Return the sum of the stored entries between the members of two clusters."""
-        part = self.graph.adjacency[np.flatnonzero(self.labels == one)]
-        return float(part.data[self.labels[part.indices] == other].sum(dtype=np.float64))
-
     def move_modularity(self, node: int) -> NDArray[np.float64]:
         """Return the gain in Q of moving a node to each cluster; 0 for its own."""
         total, own = float(self.degrees.sum()), self.labels[node]
@@ -133,34 +133,12 @@ class Subject:
         gain[own] = 0.0
         return gain
 
-    def move_fairness(self, node: int, cluster: int) -> dict[str, float]:
-        """Return the gain in N of each attribute of moving a node to a cluster."""
-        gains = {}
-        for name, table in self.tables.items():
-            group = self.attributes[name].codes[node]
-            moved = table.copy()
-            if group >= 0:
-                moved[self.labels[node], group] -= 1
-                moved[cluster, group] += 1
-            gains[name] = self._notion(name, moved) - self.fairness[name]
-        return gains
-
     def merge_modularity(self, one: int, other: int, between: float) -> float:
         """Return the gain in Q of merging two clusters."""
         total = float(self.degrees.sum())
         if total == 0:
             return 0.0
         return float(2 * (between / total - (self.volumes[one] / total) * (self.volumes[other] / total)))
-
-    def merge_fairness(self, one: int, other: int) -> dict[str, float]:
-        """Return the gain in N of each attribute of merging two clusters."""
-        gains = {}
-        for name, table in self.tables.items():
-            joined = table.copy()
-            joined[one] += table[other]
-            joined[other] = 0
-            gains[name] = self._notion(name, joined) - self.fairness[name]
-        return gains
 
     @cached_property
     def broken(self) -> tuple[Violation, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -68,10 +68,11 @@ class Sweep:
             parts = [(value,) for value in self.values]
         return [(seed, part) for seed in self.seeds for part in parts]
 
-    def fitted(self, model: Any, fairness: float, seed: int) -> TradeoffPoint:
+    def fitted(self, model: Any) -> TradeoffPoint:
         """Return the point of a fitted estimator."""
         labels = np.asarray(model.labels_, dtype=np.intp)
-        return single_point(self.graph, labels, self.notion, fairness, seed, getattr(model, "status_", None))
+        status = getattr(model, "status_", None)
+        return single_point(self.graph, labels, self.notion, model.fairness, model.random_state, status)
 
 
 def single_point(
@@ -137,8 +138,8 @@ def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: An
     model = clone(sweep.model).set_params(random_state=seed)
     with _noted() as notes:
         if not model._searches_dial:
-            fits = [clone(model).set_params(fairness=value).fit(sweep.graph) for value in values or ()]
-            return [sweep.fitted(*one, seed) for one in zip(fits, values or (), strict=True)], notes
+            (value,) = values or ()
+            return [sweep.fitted(model.set_params(fairness=value).fit(sweep.graph))], notes
         found = model._fit_dial(model._prepare(sweep.graph, None), values, notify)
     # A method that was stopped halfway may have fewer labels than values.
     dials = [*(values or ())[: len(found.labels)], *([_NAN] * len(found.front))]
@@ -158,17 +159,13 @@ def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
     problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
     models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
     ready = sweep.model._fit_together(problem, models)
-    return None if ready is None else _finished(sweep, pairs, ready)
+    return None if ready is None else (_finished(sweep, place, finish) for place, finish in ready)
 
 
-def _finished(
-    sweep: Sweep, pairs: list[tuple[int, float]], ready: Iterator[tuple[int, Any]]
-) -> Iterator[tuple[int, Solved]]:
-    for place, finish in ready:
-        with _noted() as notes:
-            model = finish()
-        seed, value = pairs[place]
-        yield place, ([sweep.fitted(model, value, seed)], notes)
+def _finished(sweep: Sweep, place: int, finish: Callable[[], Any]) -> tuple[int, Solved]:
+    with _noted() as notes:
+        model = finish()
+    return place, ([sweep.fitted(model)], notes)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Any, overload
 
 import numpy as np
@@ -31,38 +31,17 @@ _N_REACHED, _N_VALUES = 11, 21
 _STAGE = "trade-off"
 
 
-class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
-    """Curves by number of clusters.
-
-    Parameters
-    ----------
-    curves : mapping from int to TradeoffCurve
-        One curve for each number of clusters.
-    """
-
-    def __init__(self, curves: Mapping[int, TradeoffCurve]):
-        self._curves = dict(curves)
-
-    def __getitem__(self, n_clusters: int) -> TradeoffCurve:
-        return self._curves[n_clusters]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._curves)
-
-    def __len__(self) -> int:
-        return len(self._curves)
+class TradeoffCurves(Tabular, dict[int, TradeoffCurve]):
+    """Curves by number of clusters, as a dict."""
 
     def table(self) -> dict[str, NDArray]:
         """Return the tables of all curves below each other, with the column n_clusters in front."""
-        tables = [
-            {"n_clusters": np.full(len(curve.points), k), **curve.table()}
-            for k, curve in self._curves.items()
-        ]
+        tables = [{"n_clusters": np.full(len(curve.points), k), **curve.table()} for k, curve in self.items()]
         return {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
 
     def summary(self) -> dict[str, Any]:
         """Return the summaries of all curves, ready for JSON."""
-        return {"curves": [curve.summary() for curve in self._curves.values()]}
+        return {"curves": [curve.summary() for curve in self.values()]}
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write `summary` as JSON."""
@@ -73,7 +52,7 @@ class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
         return hook("TradeoffCurvesDisplay")(self).plot(ax)
 
     def __repr__(self) -> str:
-        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self._curves.items())
+        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self.items())
         return f"TradeoffCurves({{{curves}}})"
 
 
