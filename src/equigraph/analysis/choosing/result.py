@@ -28,6 +28,10 @@ _CLOSE = 3e-3
 # Below the first, nothing is recommended; below the second, the answer is called unclear.
 _UNSTABLE, _UNCLEAR = 0.5, 0.75
 
+_COLUMNS = (
+    "k", "seeds_ari", "removals_ari", "seeds_nmi", "removals_nmi", "stability", "Q", "fairness", "objective",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class StabilityRow:
@@ -241,28 +245,28 @@ class Stability(Tabular):
 
     def table(self) -> dict[str, NDArray]:
         """Return one row per number of clusters."""
-        names = (
-            "k", "seeds_ari", "removals_ari", "seeds_nmi", "removals_nmi", "stability", "Q", "fairness", "objective",
-        )  # fmt: skip
-        columns = {name: np.array([getattr(row, name) for row in self.rows], dtype=float) for name in names}
+        columns = {
+            name: np.array([getattr(row, name) for row in self.rows], dtype=float) for name in _COLUMNS
+        }
         recommended = np.array([row.k == self.recommended for row in self.rows])
         return {**columns, "k": columns["k"].astype(int), "recommended": recommended}
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
-        columns = {name: plain(column) for name, column in self.table().items()}
-        rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-        names = ("n_seeds", "n_removals", "removed", "seed", "stopped")
-        return {
-            "recommended": self.recommended,
-            "plausible": list(self.plausible),
-            "conclusion": self.conclusion,
-            "method": self.method,
-            "aim": self.aim,
-            "n_nodes": int(self.node_names.size),
-            **{name: getattr(self, name) for name in names},
-            "rows": [{**row, "error": one.error} for row, one in zip(rows, self.rows, strict=True)],
-        }
+        rows = [
+            {
+                **{name: plain(getattr(row, name)) for name in _COLUMNS},
+                "recommended": row.k == self.recommended,
+                "error": row.error,
+            }
+            for row in self.rows
+        ]
+        names = (
+            "recommended", "plausible", "conclusion", "method", "aim",
+            "n_seeds", "n_removals", "removed", "seed", "stopped",
+        )  # fmt: skip
+        fields = {name: plain(getattr(self, name)) for name in names}
+        return {**fields, "n_nodes": int(self.node_names.size), "rows": rows}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw agreement and objective over the number of clusters (extra ``plot``)."""

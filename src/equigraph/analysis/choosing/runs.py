@@ -23,7 +23,7 @@ from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, 
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.metrics import adjusted_rand_score, normalized_mutual_info_score
-from equigraph.metrics.notions import get_notion
+from equigraph.metrics.notions import Notion, get_notion
 from equigraph.results.cluster import score_labels
 
 # Effort of the default search: three times as much recommends no better (`python -m benchmarks choosing`).
@@ -68,8 +68,9 @@ def stability(
         Fits to the graph itself, two at least.
     n_removals : int, default=4
         Fits to copies without a few edges.
-    removed : float, default=0.1 Share of the edges that a copy lacks, one at least. random_state : int, Generator,
-    RandomState or None
+    removed : float, default=0.1
+        Share of the edges that a copy lacks, one at least.
+    random_state : int, Generator, RandomState or None
         Seed; the same copies of the graph serve every number of clusters.
     callbacks : callable or list of callables, optional
         Called after every fit; one that returns True ends it with the numbers that are complete (one at least).
@@ -112,28 +113,35 @@ def stability(
     seed = as_seed(random_state)
     rng = np.random.default_rng(seed)
     graphs = [known] * int(n_seeds) + [without_edges(known, removed, rng) for _ in range(int(n_removals))]
-    model = _default(known) if estimator is None else estimator
+    if estimator is None:
+        from equigraph.community import FairPartition
+
+        estimator = FairPartition(fairness=0.5 if known.attributes is not None else 0.0, effort=_EFFORT)
+    # The weight of fairness in the objective that numbers of clusters are compared by.
+    dial, notion = 0.0, get_notion(getattr(estimator, "notion", "normalized"))
+    if type(estimator).__name__ in _DIALS and getattr(estimator, "at_least", None) is None:
+        dial = float(estimator.fairness)
     notify, stopped = Notifier(callbacks), False
     rows: list[StabilityRow] = []
     for number in numbers:
         found: list[Labels] = []
         try:
             for place, one in enumerate(graphs):
-                found.append(_fitted(model, one, number, seed + place))
+                found.append(_fitted(estimator, one, number, seed + place))
                 # Called after every fit, also after a stop: the number of clusters is completed first.
                 done = len(rows) * len(graphs) + len(found)
                 stopped = notify("stability", done, len(numbers) * len(graphs)) or stopped
         except (InfeasibleError, NotFoundError) as error:
             rows.append(StabilityRow(number, error=str(error)))
         else:
-            rows.append(_row(known, model, number, found[: int(n_seeds)], found[int(n_seeds) :]))
+            rows.append(_row(known, notion, dial, number, found[: int(n_seeds)], found[int(n_seeds) :]))
         if stopped:
             break
     return Stability(
         rows=tuple(rows),
         node_names=known.node_names,
-        method=type(model).__name__,
-        aim=_aim_in_words(model, known),
+        method=type(estimator).__name__,
+        aim=f"{1 - dial:g} Q + {dial:g} {notion.measure}" if dial and known.attributes is not None else "Q",
         n_seeds=int(n_seeds),
         n_removals=int(n_removals),
         removed=float(removed),
@@ -155,12 +163,6 @@ def _checked_numbers(k_range: Any, n_nodes: int) -> list[int]:
     if wrong is not None:
         raise ParameterError(f"k_range has {wrong}: expected numbers of clusters from 2 to {n_nodes}.")
     return sorted(set(numbers))
-
-
-def _default(graph: Graph) -> Any:
-    from equigraph.community import FairPartition
-
-    return FairPartition(fairness=0.5 if graph.attributes is not None else 0.0, effort=_EFFORT)
 
 
 def without_edges(graph: Graph, removed: float, rng: np.random.Generator) -> Graph:
@@ -194,35 +196,21 @@ def _fitted(estimator: Any, graph: Graph, number: int, seed: int) -> Labels:
     return codes.astype(np.intp)
 
 
-def _row(graph: Graph, estimator: Any, number: int, own: list[Labels], others: list[Labels]) -> StabilityRow:
+def _row(
+    graph: Graph, notion: Notion, dial: float, number: int, own: list[Labels], others: list[Labels]
+) -> StabilityRow:
     """Return the row of a number of clusters, by fits to a graph and to copies without a few edges."""
-    scores = [_scores(graph, estimator, labels) for labels in own]
-    best = max(range(len(own)), key=lambda place: scores[place][2])
+    found = []
+    for labels in own:
+        scores = score_labels(graph, labels, notion)
+        modularity, fairness = scores["Q"], scores.get(notion.measure)
+        objective = modularity if fairness is None else (1 - dial) * modularity + dial * fairness
+        found.append((modularity, fairness, objective, labels))
     seeds_ari, seeds_nmi = mean_agreement(combinations(own, 2))
     removals_ari, removals_nmi = mean_agreement(product(own, others))
     agreement = (seeds_ari, seeds_nmi, removals_ari, removals_nmi)
-    return StabilityRow(number, *agreement, *scores[best], own[best], **consensus([*own, *others], number))
-
-
-def _scores(graph: Graph, estimator: Any, labels: Labels) -> tuple[float, float | None, float]:
-    """Return modularity, fairness and the objective."""
-    notion, dial = get_notion(getattr(estimator, "notion", "normalized")), _dial_of(estimator)
-    scores = score_labels(graph, labels, notion)
-    modularity, fairness = scores["Q"], scores.get(notion.measure)
-    return modularity, fairness, modularity if fairness is None else (1 - dial) * modularity + dial * fairness
-
-
-def _dial_of(estimator: Any) -> float:
-    """Return the weight of fairness in the objective that numbers of clusters are compared by."""
-    if type(estimator).__name__ not in _DIALS or getattr(estimator, "at_least", None) is not None:
-        return 0.0
-    return float(estimator.fairness)
-
-
-def _aim_in_words(estimator: Any, graph: Graph) -> str:
-    dial = _dial_of(estimator) if graph.attributes is not None else 0.0
-    measure = get_notion(getattr(estimator, "notion", "normalized")).measure
-    return f"{1 - dial:g} Q + {dial:g} {measure}" if dial else "Q"
+    best = max(found, key=lambda one: one[2])
+    return StabilityRow(number, *agreement, *best, **consensus([*own, *others], number))
 
 
 def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float]:
@@ -243,7 +231,14 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
     agreement = np.array([[adjusted_rand_score(one, other) for other in labelings] for one in labelings])
     reference = np.asarray(labelings[int(agreement.sum(axis=1).round(12).argmax())], dtype=np.intp)
     nodes = np.arange(reference.size)
-    votes = _votes(labelings, reference, n_clusters)
+
+    def count_votes() -> NDArray[np.float64]:
+        votes = np.zeros((reference.size, n_clusters))
+        for labels in labelings:
+            votes[nodes, align_labels(labels, reference, n_clusters)] += 1
+        return votes
+
+    votes = count_votes()
     for _ in range(_ROUNDS):
         # Half a vote for where a node is now, so that ties change nothing.
         favoured = votes.copy()
@@ -252,16 +247,8 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
         if np.array_equal(winner, reference) or np.unique(winner).size < np.unique(reference).size:
             break
         reference = winner
-        votes = _votes(labelings, reference, n_clusters)
+        votes = count_votes()
     sure = votes[nodes, reference] / len(labelings)
     votes[nodes, reference] = -1
     second = np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), reference)
     return {"consensus": reference, "sure": sure, "second": second}
-
-
-def _votes(labelings: Sequence[Labels], reference: Labels, n_clusters: int) -> NDArray[np.float64]:
-    votes = np.zeros((reference.size, n_clusters), dtype=np.float64)
-    nodes = np.arange(reference.size)
-    for labels in labelings:
-        votes[nodes, align_labels(labels, reference, n_clusters)] += 1
-    return votes
