@@ -194,10 +194,10 @@ class TradeoffCurve(Featured):
         float
             The area.
         """
-        along = [self.values(name, of=of) for name in (x, y or self.measure)]
+        across, up = (self.values(name, of=of) for name in (x, y or self.measure))
         if of == "labels":
-            along = [scores_of(self.candidates(), name) for name in (x, y or self.measure)]
-        return hypervolume(*along, reference)
+            across, up = (scores_of(self.candidates(), name) for name in (x, y or self.measure))
+        return hypervolume(across, up, reference)
 
     def at_least(self, fairness: float) -> TradeoffPoint:
         """Return the most cohesive labels of the front whose fairness, by the measure of the notion, is at least this.
