@@ -7,7 +7,6 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import encode_groups
 from equigraph.metrics import FairnessFrame
-from equigraph.metrics.audit import standing
 
 LINKS = [[0, 6], [0, 7], [1, 2], [1, 6], [1, 7], [2, 3], [3, 4], [4, 5], [5, 6]]
 LINKS += [[8, 9], [9, 10], [10, 11], [8, 11]]
@@ -86,16 +85,6 @@ def test_cluster_without_grouped_nodes():
 
 
 PAIRS = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-
-
-@pytest.mark.parametrize(
-    ("value", "confidence", "low", "high", "beats"),
-    [(3, 0.5, 1.75, 3.25, 2.5 / 4), (9, 1, 1, 4, 1), (0, 0.2, 2.2, 2.8, 0), (2 + 1e-14, 1, 1, 4, 1.5 / 4)],
-)
-def test_standing(value, confidence, low, high, beats):
-    found = standing(value, np.array([1.0, 2.0, 3.0, 4.0]), confidence)
-    expected = {"value": value, "chance": 2.5, "low": low, "high": high, "beats": beats, "samples": 4}
-    assert found == pytest.approx(expected)
 
 
 def test_the_attribute_of_a_graph_names_its_groups():

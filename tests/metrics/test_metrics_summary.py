@@ -158,17 +158,6 @@ def test_the_largest_clusters_and_groups(most, clusters, groups, counts, hidden)
     assert (found.n_hidden, found.hidden_nodes) == hidden
 
 
-def test_ties_keep_the_first_and_counts_have_commas():
-    equal = np.ones((3, 2000), dtype=int)
-    found = table(equal).capped(2, 3)
-    assert found.clusters == [0, 1]
-    assert found.groups == ["0", "1", "1,998 other groups"]
-    # A larger sort would not keep the order of equals without being told to.
-    assert table(np.ones((99, 1), int)).capped().clusters == list(range(50))
-    assert table(equal[:1, :13]).capped().groups[-1] == "2 other groups"
-    assert table(equal[:1, :12]).capped().groups[-1] == "11"
-
-
 def test_the_text_of_a_composition_with_clusters_that_are_not_shown():
     text = str(composition([*range(52), 7], sensitive_features=["x"] * 53)).split("\n")
     assert text[0] == "cluster   size          x"

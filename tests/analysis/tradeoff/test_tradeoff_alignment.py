@@ -37,18 +37,6 @@ def test_numbers_by_size(labels):
         assert sizes[i] > sizes[i + 1] or first[i] < first[i + 1]
 
 
-def test_a_cluster_keeps_its_number_along_the_curve():
-    start = np.array([2, 2, 2, 2, 1, 1, 1, 0, 0])
-    moved = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
-    emptied = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0])
-    first = number_by_size(start, 3)
-    second = align_labels(moved, first, 3)
-    third = align_labels(emptied, second, 3)
-    assert first.tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2]
-    assert second.tolist() == [0, 0, 0, 1, 1, 1, 1, 2, 2]
-    assert third.tolist() == [1, 1, 1, 1, 1, 1, 1, 2, 2]
-
-
 def test_choice_of_the_restart_of_a_point():
     scores = [{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.9}, {"Q": 0.4, "NB": 0.9}, {"Q": 0.5, "NB": 0.2}]
     assert best_restart(scores, 0.0, "NB") == 0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.analysis.tradeoff.runs import Sweep, _solve_together
@@ -60,12 +59,6 @@ def test_stopped_sweep_keeps_finished_fits(graph):
     assert len(curve.points) == 3
     done = [point.fairness for point in curve.points]
     assert done == sorted(done)
-
-
-def test_warnings_are_issued_once_with_their_count(graph):
-    short = eg.IFairNMTF(3, max_iter=2, tol=1e-9)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*\(4 times in the sweep\)"):
-        eg.tradeoff_curve(graph, estimator=short, fairness=[0.1, 0.2, 0.3, 0.4], random_state=0)
 
 
 def test_fits_that_cannot_run_together(graph, monkeypatch):

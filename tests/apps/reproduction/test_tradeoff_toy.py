@@ -1,7 +1,6 @@
 """A larger weight: fairer clusters, less modularity."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -48,21 +47,3 @@ def test_scores_belong_to_the_labels(outcome):
             n_second = np.count_nonzero(labels == cluster) - n_first
             worst = min(worst, min(n_first, n_second) / max(n_first, n_second, 1))
         assert run["min_balance"] == pytest.approx(worst)
-
-
-def test_panels(outcome):
-    shown = figure.typical_runs([run for result in outcome[1].values() for run in result["runs"]])
-    axes = figure.draw_runs(shown).axes
-    for ax, run in zip(axes, shown, strict=True):
-        title = ax.get_title("left")
-        assert f"Q = {run['Q']:.2f}, minimum balance = {run['min_balance']:.2f}" in title
-        counts = [int(count) for count in re.findall(r"\d+", title.splitlines()[2])]
-        assert sum(counts[::2]) == 27
-        assert sum(counts[1::2]) == 18
-    # The same nodes are at the same places in all panels.
-    places = [
-        np.sort(np.concatenate([dots.get_offsets() for dots in ax.collections[1:]]), axis=0) for ax in axes
-    ]
-    assert places[0].shape == (45, 2)
-    np.testing.assert_array_equal(places[0], places[1])
-    np.testing.assert_array_equal(places[0], places[2])
