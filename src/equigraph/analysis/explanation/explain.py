@@ -205,7 +205,14 @@ class NodeExplanation(_Explanation):
 def explain_node(subject: Subject, name: Any) -> NodeExplanation:
     """Explain the cluster of a node."""
     node = subject.node(name)
-    own = int(subject.labels[node])
+    own, modularity = int(subject.labels[node]), subject.move_modularity(node).tolist()
+    moves = []
+    for cluster in np.delete(np.arange(subject.n_clusters), own).tolist():
+        labels = subject.labels.copy()
+        labels[node] = cluster
+        breaks, mends = subject.rules_after(labels, subject.n_clusters)
+        Q, gains = modularity[cluster], subject.gains(labels)
+        moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
     return NodeExplanation(
         node=subject.graph.node_names[node : node + 1].tolist()[0],
         cluster=own,
@@ -215,7 +222,7 @@ def explain_node(subject: Subject, name: Any) -> NodeExplanation:
             for attribute, groups in subject.attributes.items()
         },
         linked=_linked(subject, node),
-        moves=_moves(subject, node),
+        moves=tuple(moves),
         broken=subject.broken,
         aim=subject.aim,
         fairness=subject.fairness,
@@ -230,18 +237,6 @@ def _linked(subject: Subject, node: int) -> tuple[Linked, ...]:
     for cluster, name in zip(clusters.tolist(), subject.graph.node_names[others].tolist(), strict=True):
         names[cluster].append(name)
     return tuple(Linked(cluster, len(own), weights[cluster], tuple(own)) for cluster, own in enumerate(names))
-
-
-def _moves(subject: Subject, node: int) -> tuple[Move, ...]:
-    modularity = subject.move_modularity(node).tolist()
-    moves = []
-    for cluster in np.delete(np.arange(subject.n_clusters), subject.labels[node]).tolist():
-        labels = subject.labels.copy()
-        labels[node] = cluster
-        breaks, mends = subject.rules_after(labels, subject.n_clusters)
-        Q, gains = modularity[cluster], subject.gains(labels)
-        moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
-    return tuple(moves)
 
 
 def _few(names: tuple[Any, ...]) -> str:

@@ -181,14 +181,11 @@ def run_cells(
 
     waiting = [cell for key, cell in wanted.items() if key not in run.reused]
     waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
-    while waiting:
-        waiting = attempt(waiting, n_workers)
-        # A process that dies ends the pool: cells run one by one until the faulty one is found.
-        while waiting and not attempt(waiting[:1], 1):
-            waiting = waiting[1:]
-        if waiting:
+    # A process that dies ends the pool, so the cells that were lost run one by one.
+    for cell in attempt(waiting, n_workers) if waiting else ():
+        if attempt([cell], 1):
             why = "The process ended before it was done, as when no memory is left."
-            run.failures[waiting.pop(0).key] = why
+            run.failures[cell.key] = why
     return run
 
 
