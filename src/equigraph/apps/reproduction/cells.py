@@ -94,7 +94,7 @@ def code_fingerprint() -> str:
     """Return a fingerprint of the code that affects results: the library and the experiments."""
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted((*root.rglob("*.py"), *root.rglob("paper.toml"))):
         parts = path.relative_to(root).parts
         if parts[0] != "apps" or parts[1] == "reproduction":
             digest.update("/".join(parts).encode() + b"\0" + path.read_bytes())

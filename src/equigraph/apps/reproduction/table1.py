@@ -19,35 +19,6 @@ TITLE = "Nine networks, seven methods, five clusters"
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
 
-_WEIGHT = (
-    "the paper does not print the weight of this cell; the crossing of Q and B, on which it is chosen here, depends on "
-    "the range that is swept"
-)
-_DMON = (
-    "the authors' script is not public: width, coding of the group and seeds are inferred, and the spread over "
-    "seeds is large"
-)
-_SINGLE_NODES = (
-    "it hangs on the graph that was drawn: eigenvectors of the ratio cut settle on single nodes of low degree, which "
-    "then get clusters of their own, and each such cluster costs an accuracy of about .2"
-)
-# By network, method and measure; "sbm" stands for all block models and "*" for all networks or measures.
-_EXPLANATIONS: dict[tuple[str, str, str], str] = {
-    ("sbm", "individual-fair-sc", "B"): (
-        "no measurement: the authors' script for block models sets this balance to 0 before it is written"
-    ),
-    ("sbm", "individual-fair-sc", "accuracy"): _SINGLE_NODES,
-    ("sbm", "fair-sc", "*"): _SINGLE_NODES,
-    ("drugnet", "dmon", "Q"): f"{_DMON}; with 512 channels instead of 64 it is .322 ±.053",
-    ("lastfm", "dmon", "Q"): f"{_DMON}; with 512 channels instead of 64 it is .564 ±.036",
-    ("*", "dmon", "*"): _DMON,
-    ("sbm", "ifair-nmtf", "*"): (
-        "the weight is not printed; on a block model Q and B jump from those of the groups to those of the planted "
-        "clusters, their crossing lies in the jump, and some graphs have not jumped there yet"
-    ),
-    ("*", "ifair-nmtf", "*"): _WEIGHT,
-}
-
 
 def differences(entries: Iterable[Entry]) -> list[list[str]]:
     """Return a row for each measured value that differs from the printed one by more than .05, with an explanation."""
@@ -63,8 +34,9 @@ def differences(entries: Iterable[Entry]) -> list[list[str]]:
 def explain(entry: Entry, measure: str) -> str:
     """Return the known explanation of a difference, or that there is none."""
     family = "sbm" if entry.network in scoring.SBM else entry.network
-    keys = [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]
-    why = next((_EXPLANATIONS[key] for key in keys if key in _EXPLANATIONS), UNEXPLAINED)
+    known = [scoring.PAPER["why"].get(network, {}).get(entry.method, {}) for network in (family, "*")]
+    found = (one[name] for one in known for name in (measure, "*") if name in one)
+    why = next(found, UNEXPLAINED)
     point = nearest(entry)
     if point is None or why == UNEXPLAINED:
         return why
