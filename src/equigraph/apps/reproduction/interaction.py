@@ -44,14 +44,12 @@ def fit_toy(seed: int) -> dict[str, Any]:
 
 
 def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
-    from scipy.optimize import linear_sum_assignment
-
+    from equigraph.analysis.tradeoff.alignment import best_numbers
     from equigraph.factorization import IFairNMTF
     from equigraph.graph.groups import contingency_table
 
     model = IFairNMTF(_K, WEIGHT, init=start, tol=0, random_state=seed).fit(toy.graph)
-    overlap = contingency_table(model.labels_, toy.target, _K, _K)
-    _, number = linear_sum_assignment(overlap, maximize=True)
+    number = best_numbers(contingency_table(model.labels_, toy.target, _K, _K))
     order = np.argsort(number)
     labels = number[model.labels_]
     scaled = per_pair(model.membership_[:, order], model.interaction_[np.ix_(order, order)], labels)

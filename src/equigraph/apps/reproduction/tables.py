@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from equigraph._utils.files import atomic_path
+from equigraph._utils.records import write_csv
 from equigraph._utils.templates import environment
+from equigraph.graph.names import object_array
 from equigraph.plotting.style import MUTED, PALETTE, look
 
 
@@ -36,16 +37,6 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write rows as csv, with the union of their names as columns and missing values blank."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 def write_files(
     folder: Path, name: str, page: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]], figure: Any
 ) -> list[Path]:
@@ -59,7 +50,10 @@ def write_files(
         template = environment("equigraph.apps.reproduction").get_template(f"{name}.md")
         files.append(write_text(folder / f"{name}.md", template.render(**page)))
     if rows:
-        files.append(write_rows(folder / f"{name}.csv", rows))
+        files.append(folder / f"{name}.csv")
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: object_array([row.get(name) for row in rows]) for name in names}
+        write_csv(files[-1], columns, raw=True)
     return files
 
 
