@@ -14,7 +14,6 @@ from equigraph.metrics import (
     clustering_accuracy,
     normalized_mutual_info_score,
 )
-from equigraph.metrics.agreement import seed_stability
 
 FAST = settings(max_examples=40, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30)
@@ -61,10 +60,3 @@ def test_wrong_arguments_are_named(score):
         score([0, 1, 1], [0, 1])
     with pytest.raises(ParameterError, match="labels_true are missing"):
         score([0, None, 1], [0, 1, 1])
-
-
-def test_stability_is_the_mean_over_pairs():
-    one, two, three = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 0, 1])
-    assert seed_stability([one, two]) == 1
-    assert seed_stability([one, two, three]) == pytest.approx((1 - 0.5 - 0.5) / 3)
-    assert seed_stability([one]) is None

@@ -68,12 +68,5 @@ def test_dominating_point_reaches_both():
 
 def test_leads_counts_strictly():
     sweep = [{"weight": DIAL, "Q": 0.5, "B": 0.5}]
-    rule = RULES["dial .15"]
-    assert (
-        leads(
-            rule,
-            [(sweep, {"Q": 0.5, "B": 0.4}), (sweep, {"Q": 0.4, "B": 0.4}), (sweep, {"Q": 0.4, "B": 0.6})],
-        )["Q"]
-        == 2
-    )
-    assert leads(rule, [(sweep, {"Q": 0.4, "B": 0.4}), (sweep, {"Q": 0.4, "B": 0.6})])["both"] == 1
+    bars = [{"Q": 0.5, "B": 0.4}, {"Q": 0.4, "B": 0.4}, {"Q": 0.4, "B": 0.6}]
+    assert leads(RULES["dial .15"], [(sweep, bar) for bar in bars]) == {"Q": 2, "B": 2, "both": 1}
