@@ -98,18 +98,6 @@ def test_group_modularity_is_the_definition_and_sums_to_modularity(seed, weighte
     assert sum(parts.values()) == pytest.approx(modularity_score(A, labels), abs=1e-12)
 
 
-def test_wrong_arguments_are_named():
-    A = random_graph(0)
-    with pytest.raises(ParameterError, match="14 labels for 15 nodes"):
-        modularity_score(A, np.zeros(14))
-    with pytest.raises(ParameterError, match="resolution"):
-        modularity_score(A, np.zeros(15), resolution=-1)
-    with pytest.raises(ParameterError, match="missing"):
-        modularity_score(A, np.full(15, np.nan))
-    with pytest.raises(ParameterError, match="one-dimensional"):
-        modularity_score(A, np.zeros((15, 2)))
-
-
 @FAST
 @given(st.integers(0, 10_000), st.booleans(), st.integers(2, 5))
 def test_cuts_are_the_definition(seed, weighted, k):

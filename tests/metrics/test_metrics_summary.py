@@ -92,18 +92,6 @@ def test_composition():
     assert lines[-1].split()[:2] == ["all", "4"]
 
 
-def test_wrong_arguments_are_named():
-    A, labels, groups, target = random_case(0)
-    with pytest.raises(ParameterError, match="is unknown: expected 'ignore' or 'zero'"):
-        metrics.evaluate(A, labels, empty="no")
-    with pytest.raises(ParameterError, match="19 labels of the target for 20 nodes"):
-        metrics.evaluate(A, labels, target=target[:-1])
-    with pytest.raises(ParameterError, match="n_clusters=1 is less"):
-        metrics.evaluate(A, labels, n_clusters=1)
-    with pytest.raises(ParameterError, match="needs n_clusters"):
-        metrics.evaluate(A, labels, sensitive_features=groups, empty="zero")
-
-
 def test_the_default_index_of_pandas_is_a_name_for_a_dict_only():
     pd = pytest.importorskip("pandas")
     plain, named = pd.Series([0, 0, 1, 1]), {3: "x", 2: "y", 1: "x", 0: "y"}
