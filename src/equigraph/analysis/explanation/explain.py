@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from equigraph._utils.notebook import page_of
 from equigraph._utils.records import plain
 from equigraph._utils.text import count, listed
 from equigraph.analysis.explanation.subject import Aim, Subject, subject_of
@@ -131,21 +130,6 @@ class NodeExplanation(_Explanation):
     broken: tuple[Violation, ...]
     aim: Aim
     fairness: Mapping[str, float]
-
-    def _repr_html_(self) -> str:
-        """Return the clusters as a table, for a notebook."""
-        measure = self.aim.notion.measure
-        heads = ["cluster", "linked people", "Q", *(f"{measure} {name}" for name in self.fairness), "breaks"]
-        changes = {
-            move.cluster: [move.Q, *move.fairness.values(), "; ".join(map(str, move.breaks))]
-            for move in self.moves
-        }
-        rows: list[list[Any]] = []
-        for one in self.linked:
-            here = [f"{one.cluster} (here)", one.number]
-            there = changes.get(one.cluster)
-            rows.append(here if there is None else [one.cluster, one.number, *there])
-        return page_of(self._where(), heads, rows)
 
     def __str__(self) -> str:
         lines = [self._where(), self._links(), *map(self._move_in_words, self.moves[:_CLUSTERS])]
@@ -287,13 +271,6 @@ class PairExplanation(_Explanation):
     mends: tuple[Violation, ...]
     weighted: bool
     aim: Aim
-
-    def _repr_html_(self) -> str:
-        """Return the two clusters as a table, for a notebook."""
-        rows: list[list[Any]] = [["nodes", *self.sizes], ["links inside", *self.inside]]
-        for name, counts in self.compositions.items():
-            rows += [[f"{name} {group}", *pair] for group, pair in counts.items()]
-        return page_of(self.conclusion, ["", *map(str, self.clusters)], rows)
 
     def __str__(self) -> str:
         one, other = self.clusters
