@@ -1,19 +1,31 @@
-"""Explanations of a person's cluster and of two separate clusters, as numbers and in words."""
+"""Explanations of a person's cluster and of two separate clusters, as numbers and in words.
+
+Use `equigraph.ClusteringResult.explain`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
 from equigraph._utils.text import count, listed
-from equigraph.analysis.explanation.subject import Aim, Subject, subject_of
 from equigraph.exceptions import ParameterError
-from equigraph.rules import Violation
+from equigraph.graph import Graph
+from equigraph.graph.groups import Groups, contingency_table
+from equigraph.graph.names import NodePlaces, name_text
+from equigraph.metrics._table import read_nodes
+from equigraph.metrics.notions import NORMALIZED, Notion
+from equigraph.results.features import graph_of, notion_of
+from equigraph.rules import Facts, Rules, Violation, violations
 
+# Methods whose dial weighs Q against a notion; that of a factorisation weighs something else.
+_DIALS = ("FairPartition", "FairLouvain", "refine_labels")
 # Maximum number of names, groups and clusters in a text; the fields have all of them.
 _NAMES, _GROUPS, _CLUSTERS = 6, 6, 12
 # Smaller changes are rounding.
@@ -26,6 +38,147 @@ def explain(
     """Explain a node, or a pair of clusters; see `equigraph.ClusteringResult.explain`."""
     subject = subject_of(result, graph, sensitive_features, rules)
     return explain_node(subject, one) if other is None else explain_pair(subject, one, other)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Objective of the method."""
+
+    notion: Notion = NORMALIZED  # the fairness N
+    fairness: float | None = None  # the dial f of ``(1 - f) Q + f N``; None if the method has no such dial
+    at_least: float | None = None  # lower bound on N, in place of a dial
+    weights: Mapping[str, float] | None = None  # weight of attributes in N; 1 for those that are not named
+
+    def mean(self, values: Mapping[str, float]) -> float:
+        """Return N, or a change of it, from that of each attribute."""
+        weights = [(self.weights or {}).get(name, 1.0) for name in values]
+        return float(np.average(list(values.values()), weights=weights)) if values else 0.0
+
+    def objective(self, modularity: float, fairness: Mapping[str, float]) -> float | None:
+        """Return the objective, or a change of it; None if there is no dial."""
+        if self.fairness is None or self.at_least is not None:
+            return None
+        return (1 - self.fairness) * modularity + self.fairness * self.mean(fairness)
+
+    @property
+    def in_words(self) -> str:
+        """The objective as a formula."""
+        if self.at_least is not None:
+            return f"Q with {self.notion.measure} of at least {self.at_least:g}"
+        f = self.fairness
+        return "Q" if f is None else f"{1 - f:g} Q + {f:g} {self.notion.measure}"
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Labels of a graph, in ``range(n_clusters)``, with attributes and, if there are any, rules."""
+
+    graph: Graph
+    labels: NDArray[np.intp]
+    n_clusters: int
+    attributes: Mapping[str, Groups] = field(default_factory=dict)
+    aim: Aim = Aim()
+    rules: Rules | None = None
+    sensitive_features: Any = None
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Link weight of each node."""
+        return self.graph.adjacency @ np.ones(self.graph.n_nodes)
+
+    @cached_property
+    def volumes(self) -> NDArray[np.float64]:
+        """Link weight of each cluster."""
+        sums: NDArray[Any] = np.bincount(self.labels, weights=self.degrees, minlength=self.n_clusters)
+        return sums
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """Nodes of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+    def table(self, name: str, labels: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the nodes of every (cluster, group) pair of an attribute, for any labels."""
+        groups = self.attributes[name]
+        return contingency_table(labels, groups.codes, self.n_clusters, groups.n_groups)
+
+    def notions(self, labels: NDArray[np.intp]) -> dict[str, float]:
+        """Return N of each attribute, for any labels."""
+        return {
+            name: self.aim.notion.value(self.table(name, labels), groups.sizes)
+            for name, groups in self.attributes.items()
+        }
+
+    @cached_property
+    def fairness(self) -> dict[str, float]:
+        """N of each attribute."""
+        return self.notions(self.labels)
+
+    def gains(self, labels: NDArray[np.intp]) -> dict[str, float]:
+        """Return the gain in N of each attribute by other labels."""
+        return {name: value - self.fairness[name] for name, value in self.notions(labels).items()}
+
+    def cluster(self, number: Any) -> int:
+        """Return the number of a cluster; raise ParameterError if there is none of that number."""
+        text = name_text(number)
+        if not text.isdecimal() or int(text) >= self.n_clusters:
+            raise ParameterError(
+                f"There is no cluster {number!r}: expected a whole number from 0 to {self.n_clusters - 1}."
+            )
+        return int(text)
+
+    @cached_property
+    def broken(self) -> tuple[Violation, ...]:
+        """Violations of the rules."""
+        return self._violations(self.labels, self.n_clusters)
+
+    @cached_property
+    def _facts(self) -> Facts:
+        return Facts(self.graph, self.sensitive_features)
+
+    def _violations(self, labels: NDArray[np.intp], n_clusters: int | None) -> tuple[Violation, ...]:
+        if self.rules is None:
+            return ()
+        return tuple(violations(self.rules, self._facts, labels, None, n_clusters))
+
+    def rules_after(
+        self, labels: NDArray[np.intp], n_clusters: int | None
+    ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
+        """Return the violations that other labels add, and those that they remove.
+
+        A violation before and after, even with other numbers, is neither.
+        """
+        after = self._violations(labels, n_clusters)
+        now, then = ({one.about for one in found} for found in (self.broken, after))
+        return (
+            tuple(one for one in after if one.about not in now),
+            tuple(one for one in self.broken if one.about not in then),
+        )
+
+
+def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
+    """Return the subject of a result: its graph, labels, attributes, objective and rules."""
+    known, parameters = graph_of(result, graph), result.parameters
+    attributes = read_nodes(known).attributes(sensitive_features, known.attribute)
+    weights = {}
+    if attributes is not None:
+        weights = dict(zip(attributes.names, attributes.weights.tolist(), strict=True))
+    aim = Aim(
+        notion=notion_of(result),
+        fairness=parameters.get("fairness") if result.method in _DIALS else None,
+        at_least=parameters.get("at_least"),
+        weights=weights,
+    )
+    given = parameters.get("rules") if rules is None else rules
+    return Subject(
+        graph=known,
+        labels=result.labels,
+        n_clusters=result.n_clusters,
+        attributes={} if attributes is None else attributes.groups,
+        aim=aim,
+        rules=Rules.from_dict(given) if isinstance(given, Mapping) else given,
+        sensitive_features=sensitive_features,
+    )
 
 
 def _as_json(value: Any) -> Any:
@@ -187,40 +340,44 @@ class NodeExplanation(_Explanation):
 
 
 def explain_node(subject: Subject, name: Any) -> NodeExplanation:
-    """Explain the cluster of a node."""
-    node = subject.node(name)
-    own, modularity = int(subject.labels[node]), subject.move_modularity(node).tolist()
+    """Explain the cluster of a node, which is found by the text of its name."""
+    graph, labels, k = subject.graph, subject.labels, subject.n_clusters
+    places = NodePlaces(graph.node_names)
+    node = places.of(name, "There is no node {}", ", or the numbers of two clusters")
+    own, row = int(labels[node]), slice(*graph.adjacency.indptr[node : node + 2].tolist())
+    others, data = graph.adjacency.indices[row], graph.adjacency.data[row]
+    weights: NDArray[Any] = np.bincount(labels[others], weights=data, minlength=k)
+    names: list[list[Any]] = [[] for _ in range(k)]
+    for cluster, other in zip(labels[others].tolist(), graph.node_names[others].tolist(), strict=True):
+        names[cluster].append(other)
+    # The gain in Q of moving the node to each cluster.
+    degree, total = subject.degrees[node], float(subject.degrees.sum()) or 1.0
+    gain = 2 * (weights - weights[own]) / total
+    gain -= 2 * (degree / total) * ((subject.volumes - subject.volumes[own] + degree) / total)
     moves = []
-    for cluster in np.delete(np.arange(subject.n_clusters), own).tolist():
-        labels = subject.labels.copy()
-        labels[node] = cluster
-        breaks, mends = subject.rules_after(labels, subject.n_clusters)
-        Q, gains = modularity[cluster], subject.gains(labels)
+    for cluster in np.delete(np.arange(k), own).tolist():
+        moved = labels.copy()
+        moved[node] = cluster
+        breaks, mends = subject.rules_after(moved, k)
+        Q, gains = float(gain[cluster]), subject.gains(moved)
         moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
     return NodeExplanation(
-        node=subject.graph.node_names[node : node + 1].tolist()[0],
+        node=graph.node_names[node : node + 1].tolist()[0],
         cluster=own,
         size=int(subject.sizes[own]),
         groups={
             attribute: None if groups.codes[node] < 0 else groups.names.tolist()[groups.codes[node]]
             for attribute, groups in subject.attributes.items()
         },
-        linked=_linked(subject, node),
+        linked=tuple(
+            Linked(cluster, len(those), weight, tuple(those))
+            for cluster, (those, weight) in enumerate(zip(names, weights.tolist(), strict=True))
+        ),
         moves=tuple(moves),
         broken=subject.broken,
         aim=subject.aim,
         fairness=subject.fairness,
     )
-
-
-def _linked(subject: Subject, node: int) -> tuple[Linked, ...]:
-    others, data = subject.row(node)
-    clusters = subject.labels[others]
-    weights = np.bincount(clusters, weights=data, minlength=subject.n_clusters).tolist()
-    names: list[list[Any]] = [[] for _ in weights]
-    for cluster, name in zip(clusters.tolist(), subject.graph.node_names[others].tolist(), strict=True):
-        names[cluster].append(name)
-    return tuple(Linked(cluster, len(own), weights[cluster], tuple(own)) for cluster, own in enumerate(names))
 
 
 def _few(names: tuple[Any, ...]) -> str:
@@ -311,13 +468,14 @@ def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
     for cluster in (a, b):
         if subject.sizes[cluster] == 0:
             raise ParameterError(f"Cluster {cluster} has no node, so there is nothing to compare.")
-    adjacency, labels, total = subject.graph.adjacency, subject.labels, float(subject.degrees.sum())
+    adjacency, labels, total = subject.graph.adjacency, subject.labels, float(subject.degrees.sum()) or 1.0
     links = {}
     for one, other in ((a, a), (a, b), (b, b)):
         rows = adjacency[np.flatnonzero(labels == one)]
         links[one, other] = float(rows.data[labels[rows.indices] == other].sum(dtype=np.float64))
     joined = np.where(labels == b, a, labels)
-    Q, fairness = subject.merge_modularity(a, b, links[a, b]), subject.gains(joined)
+    volumes, fairness = subject.volumes, subject.gains(joined)
+    Q = float(2 * (links[a, b] / total - (volumes[a] / total) * (volumes[b] / total)))
     breaks, mends = subject.rules_after(joined, None)
     compositions = {}
     for name, groups in subject.attributes.items():
@@ -328,7 +486,7 @@ def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
         sizes=(int(subject.sizes[a]), int(subject.sizes[b])),
         inside=(links[a, a] / 2, links[b, b] / 2),
         between=links[a, b],
-        by_chance=float(subject.volumes[a] * (subject.volumes[b] / total)) if total else 0.0,
+        by_chance=float(volumes[a] * (volumes[b] / total)),
         Q=Q,
         fairness=fairness,
         objective=subject.aim.objective(Q, fairness),

@@ -8,8 +8,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.analysis.explanation.explain import explain_node, explain_pair
-from equigraph.analysis.explanation.subject import Aim, Subject
+from equigraph.analysis.explanation import Aim, Subject, explain_node, explain_pair
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.groups import encode_groups
 from equigraph.metrics import modularity_score
