@@ -40,7 +40,6 @@ _SAME = 1e-3
 _CLOSE = 3e-3
 # Below the first, nothing is recommended; below the second, the answer is called unclear.
 _UNSTABLE, _UNCLEAR = 0.5, 0.75
-
 _COLUMNS = (
     "k", "seeds_ari", "removals_ari", "seeds_nmi", "removals_nmi", "stability", "Q", "fairness", "objective",
 )  # fmt: skip
@@ -48,9 +47,7 @@ _COLUMNS = (
 _EFFORT = 0.1
 # Methods whose dial weighs Q against a notion.
 _DIALS = ("FairPartition", "FairLouvain")
-# Maximum number of rounds of a consensus.
-_ROUNDS = 20
-
+_ROUNDS = 20  # of a consensus, at most
 Labels = NDArray[np.intp]
 
 
@@ -119,11 +116,8 @@ def recommend(rows: Sequence[StabilityRow], aim: str) -> tuple[int | None, str, 
     highest = _smallest_best(complete)
     if steady.stability < _UNSTABLE:
         text = f"No number of clusters is stable: at best fits agree by {steady.stability:.2f} (k = {steady.k}), so"
-        return (
-            None,
-            f"{text} the graph does not say how many there are. {aim} is highest for k = {highest.k}.",
-            (),
-        )
+        text += f" the graph does not say how many there are. {aim} is highest for k = {highest.k}."
+        return None, text, ()
     stable = [row for row in complete if row.stability >= steady.stability - _AS_STABLE]
     chosen = _smallest_best(stable)
     several = f"{listed(row.k for row in stable)} are about as stable as any" if len(stable) > 1 else ""
