@@ -193,8 +193,15 @@ class _GraphRuns:
                 self._call(method, 0)
                 if self.tune and dial is None and _has_dial(model):
                     dial = self._tuned(model)
-                model = _with(model, fairness=dial)
-                labels, fits, stop = self._fits(method, model)
+                model, found = _with(model, fairness=dial), []
+                for step, seed in enumerate(self.seeds):
+                    # Callbacks can stop a fit halfway; they are not called for stages of the fit itself.
+                    watch = Watched(partial(self._call, method, step)) if self.notify.callbacks else None
+                    found.append(self._fit(model, seed, watch))
+                    stop = self._call(method, step + 1) or found[-1][1].status == "stopped"
+                    if stop:
+                        break
+                labels, fits = zip(*found, strict=True)
                 dial = dial if _has_dial(model) else None
                 row = replace(row, fits=fits, stability=seed_stability(labels), fairness=dial)
             # One method's failure, whatever it is, must not lose the rows of the others.
@@ -204,26 +211,12 @@ class _GraphRuns:
         notes = [text for _, text in counted((one.category, one_line(one.message)) for one in caught)]
         return replace(row, notes=tuple(notes)), stop
 
-    def _fits(self, method: str, model: Any) -> tuple[list[NDArray[Any]], tuple[Fit, ...], bool]:
-        """Fit with one seed after the other; also return whether a callback asks to stop."""
-        found: list[NDArray[Any]] = []
-        fits: list[Fit] = []
-        for step, seed in enumerate(self.seeds):
-            # Callbacks can stop a fit halfway; they are not called for stages of the fit itself.
-            watch = Watched(partial(self._call, method, step)) if self.notify.callbacks else None
-            labels, fit = self._fit(model, seed, watch)
-            found.append(labels)
-            fits.append(replace(fit, scores=self._scores(labels)))
-            if self._call(method, step + 1) or fit.status == "stopped":
-                return found, tuple(fits), True
-        return found, tuple(fits), False
-
     def _call(self, method: str, step: int, _: Progress | None = None) -> bool:
         stage = f"{self.name}: {method}" if self.name else method
         return self.notify(stage, step, len(self.seeds))
 
     def _fit(self, model: Any, seed: int, watch: Watched | None = None) -> tuple[NDArray[Any], Fit]:
-        """Fit once; return the labels, and all but the scores of the fit."""
+        """Fit once; return the labels and what is kept of the fit."""
         model = _with(model, n_clusters=self.n_clusters, random_state=seed, callbacks=watch)
         start, ours = time.perf_counter(), isinstance(model, GraphClusterer)
         if ours:
@@ -239,7 +232,7 @@ class _GraphRuns:
         if ours:
             sizes = np.bincount(labels, minlength=model.membership_.shape[1])
         status = "stopped" if watch is not None and watch.stopped else getattr(model, "status_", None)
-        return labels, Fit(seed, {}, tuple(sizes.tolist()), seconds, status)
+        return labels, Fit(seed, self._scores(labels), tuple(sizes.tolist()), seconds, status)
 
     def _scores(self, labels: NDArray[Any]) -> dict[str, float | None]:
         """Return the usual scores and those asked for; None if one is not a finite number."""
@@ -264,8 +257,8 @@ class _GraphRuns:
         values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fits = [self._fit(_with(model, fairness=value), self.seeds[0])[0] for value in values]
-        scores = [evaluate(self.graph, labels) for labels in fits]
+            fits = [self._fit(_with(model, fairness=value), self.seeds[0])[1] for value in values]
+        scores: list[Any] = [fit.scores for fit in fits]
         return values[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]
 
 
