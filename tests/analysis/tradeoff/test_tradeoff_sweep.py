@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 import equigraph as eg
 from equigraph._utils.sizes import number_by_size
 from equigraph.analysis.tradeoff import align_labels
-from equigraph.analysis.tradeoff.runs import Sweep, _solve_together, best_restart, typical_restart
+from equigraph.analysis.tradeoff.points import Sweep, best_restart, typical_restart
+from equigraph.analysis.tradeoff.sweep import _solve_together
 from equigraph.base import DialLabels
 from equigraph.community.louvain import fair_louvain
 from equigraph.exceptions import GroupsError, ParameterError
@@ -272,7 +273,7 @@ def test_points_are_the_single_fits(graph, monkeypatch, init, dtype):
     estimator = model(init=init, dtype=dtype)
     assert is_together(graph, estimator)
     together = eg.tradeoff_curve(graph, estimator=estimator, fairness=WEIGHTS, n_restarts=2, random_state=5)
-    monkeypatch.setattr("equigraph.analysis.tradeoff.runs._solve_together", lambda sweep: None)
+    monkeypatch.setattr("equigraph.analysis.tradeoff.sweep._solve_together", lambda sweep: None)
     one_by_one = eg.tradeoff_curve(graph, estimator=estimator, fairness=WEIGHTS, n_restarts=2, random_state=5)
     assert [point.fairness for point in together.points] == WEIGHTS
     for one, other in zip(together.points, one_by_one.points, strict=True):
