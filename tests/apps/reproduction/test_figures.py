@@ -1,4 +1,4 @@
-from equigraph.apps.reproduction import figure_lambda
+from equigraph.apps.reproduction import figures
 from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.scoring import sweep_weights
 
@@ -7,14 +7,14 @@ QUICK = Settings(quick=True)
 
 def test_sweep_cells_hold_every_weight_once():
     for settings in (Settings(), QUICK):
-        for network in figure_lambda.SHOWN:
+        for network in figures.SHOWN:
             held = [
                 weight
-                for cell in figure_lambda.cells(settings)
+                for cell in figures.lambda_cells(settings)
                 if cell.key.startswith(f"weights.{network}.")
                 for weight in cell.arguments["weights"]
             ]
-            assert held == figure_lambda.weights_of(settings, network) == sorted(set(held))
+            assert held == figures.weights_of(settings, network) == sorted(set(held))
 
 
 def test_sweep_of_a_real_network(data_dir):

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -66,6 +66,15 @@ class Cell:
     def call(self) -> dict[str, Any]:
         """Function, keywords and version, which identify the result."""
         return {"function": self.function, "arguments": self.arguments, "package": __version__}
+
+
+class Experiment(NamedTuple):
+    """Cells, and the tables and figures of their results."""
+
+    title: str
+    cells: Callable[[Settings], list[Cell]]
+    # Called with the settings, the results by key and a folder; returns the files that it writes.
+    finish: Callable[[Settings, dict[str, Any], Path], list[Path]]
 
 
 class Finished(TypedDict):

@@ -8,11 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, PAPER, fit_scores
 from equigraph.apps.reproduction.tables import number, write_files
 
-TITLE = "Normalised FairSC as others published it"
 METHOD = "scalable-fair-sc"
 NUMBERS = (3, 5, 8, 10)
 TOLERANCE = 0.02
@@ -78,3 +77,6 @@ def _named(scores: dict[str, float], name: str) -> dict[str, float]:
 
 def _pair(scores: dict[str, float]) -> str:
     return f"{number(scores['Q'])} / {number(scores['B'])}"
+
+
+EXPERIMENT = Experiment("Normalised FairSC as others published it", cells, finish)

@@ -11,11 +11,10 @@ import numpy as np
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
 from equigraph.apps.reproduction.tables import number, with_spread, write_files
 
-TITLE = "Nine networks, seven methods, five clusters"
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
 
@@ -185,3 +184,6 @@ def _leading(entries: Sequence[Entry]) -> dict[str, Any]:
             for name, rule in RULES.items()
         ],
     }
+
+
+EXPERIMENT = Experiment("Nine networks, seven methods, five clusters", cells, finish)
