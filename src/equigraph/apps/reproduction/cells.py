@@ -28,7 +28,7 @@ from equigraph._utils.callbacks import Progress
 from equigraph._utils.files import write_text
 from equigraph._utils.text import one_line
 from equigraph._utils.version import __version__
-from equigraph.exceptions import EquigraphError, InputError, ParameterError
+from equigraph.exceptions import EquigraphError, InputError
 from equigraph.results.persistence import read_record, write_record
 
 KIND = "cell"
@@ -156,10 +156,7 @@ def run_cells(
     Cells with equal keys are equal and computed once, also across experiments. Each result goes to ``cells/KEY.json``;
     a cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not stop the others.
     """
-    wanted: dict[str, Cell] = {}
-    for cell in cells:
-        if wanted.setdefault(cell.key, cell) != cell:
-            raise ParameterError(f"Two different cells have the key {cell.key!r}.")
+    wanted = {cell.key: cell for cell in cells}
     stored = {key: read_cell(folder, cell) for key, cell in wanted.items()}
     run = CellRun({key: found for key, found in stored.items() if found is not None})
     run.reused = set(run.finished)
