@@ -12,7 +12,7 @@ from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import STYLES, number, panels, write_files
+from equigraph.apps.reproduction.tables import STYLES, panels, write_files
 from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
 SHOWN = ("drugnet", "lastfm")
@@ -52,9 +52,15 @@ def _finish_k(settings: Settings, results: dict[str, Any], folder: Path) -> list
     for network in SHOWN:
         sizes = np.unique(scoring.load_network(network).group_numbers, return_counts=True)[1]
         balances[network] = float(sizes.min() / sizes.max())
-    head = ["method", *(f"k = {k}" for k in next(iter(lines.values())))]
-    parts = [_part(network, lines, balances[network]) for network in SHOWN]
-    return write_files(folder, "fig-k", {"head": head, "networks": parts}, rows, _draw_k(lines, balances))
+    page = {
+        "lines": lines,
+        "balances": balances,
+        "heads": ["method", *(f"k = {k}" for k in next(iter(lines.values())))],
+        "titles": {**scoring.NETWORKS, **scoring.TITLES},
+        "methods": scoring.COMPARED,
+        "crossed": scoring.CROSSED,
+    }
+    return write_files(folder, "fig-k", page, rows, _draw_k(lines, balances))
 
 
 def _draw_k(lines: Lines, balances: dict[str, float]) -> Any:
@@ -74,18 +80,6 @@ def _draw_k(lines: Lines, balances: dict[str, float]) -> Any:
             ax.set_xlabel("number of clusters k")
         figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
-
-
-def _part(network: str, lines: Lines, balance: float) -> dict[str, Any]:
-    """Return the data of a network for the page."""
-    rows = []
-    for method in scoring.COMPARED:
-        pairs = [one.pair(one.means) for one in lines[network, method].values()]
-        rows.append([scoring.TITLES[method], *pairs])
-    for method in scoring.CROSSED:
-        weights = [one.weight for one in lines[network, method].values()]
-        rows.append([f"weight of {scoring.TITLES[method]}", *weights])
-    return {"title": scoring.NETWORKS[network], "balance": number(balance), "rows": rows}
 
 
 FLAT = (*(method for method in scoring.COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
@@ -149,28 +143,18 @@ def _finish_lambda(settings: Settings, results: dict[str, Any], folder: Path) ->
     for network in SHOWN:
         sweep = [point for cell in _sweep_cells(settings, network) for point in results[cell.key]["sweep"]]
         flat = scoring.entries_of(_flat_cells(settings, network), results)
-        parts.append({"title": scoring.NETWORKS[network], "rows": _rows(sweep, flat)})
+        points = {
+            "where Q and B cross": sweep[scoring.crossing(sweep)],
+            "highest Q": max(sweep, key=lambda point: point["Q"]),
+            "highest B": max(sweep, key=lambda point: point["B"]),
+        }
+        parts.append({"title": scoring.NETWORKS[network], "points": points, "flat": flat})
         rows = []
         for point in sweep:
             row = {name: value for name, value in point.items() if name != "spreads"}
             rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
         files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw_lambda(network, sweep, flat))
     return [*files, *write_files(folder, "fig-lambda", {"networks": parts}, (), None)]
-
-
-def _rows(sweep: Sweep, flat: Sequence[Entry]) -> list[list[str]]:
-    """Return the table of a network: points of the sweep, then the methods without a weight."""
-    points = {
-        "where Q and B cross": sweep[scoring.crossing(sweep)],
-        "highest Q": max(sweep, key=lambda point: point["Q"]),
-        "highest B": max(sweep, key=lambda point: point["B"]),
-    }
-    named = [(f"iFairNMTF, weight {point['weight']:g} ({words})", point) for words, point in points.items()]
-    named += [(entry.titles[1], dict(entry.means)) for entry in flat]
-    return [
-        [name, number(scores["Q"]), number(scores["B"]), f"{scores['n_nonempty']:.1f}"]
-        for name, scores in named
-    ]
 
 
 def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:

@@ -87,14 +87,8 @@ def score_method(
         return {"n_runs": n_runs, "sweep": _sweep(weights, curves)}
     if method not in CROSSED:
         return {"runs": [fit_scores(network, method, n_clusters, seed) for seed in seeds]}
-    found = sweep_weights(
-        network=network,
-        n_clusters=n_clusters,
-        weights=weights,
-        first_seed=first_seed,
-        n_runs=n_sweep_runs,
-        method=method,
-    )
+    common: dict[str, Any] = {"network": network, "method": method, "n_clusters": n_clusters}
+    found = sweep_weights(**common, weights=weights, first_seed=first_seed, n_runs=n_sweep_runs)
     chosen = weights[crossing(found["sweep"])]
     runs = [fit_scores(network, method, n_clusters, seed, fairness=chosen) for seed in seeds]
     return {"runs": runs, "chosen": chosen, **found}

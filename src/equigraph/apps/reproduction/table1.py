@@ -13,7 +13,7 @@ from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import number, with_spread, write_files
+from equigraph.apps.reproduction.tables import number, write_files
 
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
@@ -108,17 +108,13 @@ def cells(settings: Settings) -> list[Cell]:
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table with all measures (csv), and a page with its analysis (md)."""
     entries = scoring.entries_of(cells(settings), results)
-    side_by_side: dict[str, list[str]] = {}
-    for entry in entries:
-        side_by_side.setdefault(entry.network, [entry.titles[0]]).append(_pair(entry))
     n_runs = sorted({entry.n_runs for entry in entries}, reverse=True)
     fewer = f" ({n_runs[-1]} of DMoN and FairPartition on block models)" if len(n_runs) > 1 else ""
     page = {
         "n_runs": f"{n_runs[0]}{fewer}",
         "methods": [scoring.TITLES[method] for method in scoring.COMPARED],
-        "side_by_side": list(side_by_side.values()),
-        "measures": [[*entry.titles, *_measures(entry)] for entry in entries],
-        "weights": [_weight_row(entry) for entry in entries if entry.method == "ifair-nmtf"],
+        "entries": entries,
+        "nearest": nearest,
         "leading": _leading(entries),
         "dial": f"{scoring.DIAL:g}",
         "tolerance": number(TOLERANCE),
@@ -126,26 +122,6 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "differences": differences(entries),
     }
     return write_files(folder, "table1", page, [_csv_row(entry) for entry in entries], None)
-
-
-def _pair(entry: Entry) -> str:
-    measured = entry.pair(entry.means)
-    return f"{measured} ({entry.pair(entry.printed)})" if entry.printed else measured
-
-
-def _measures(entry: Entry) -> list[str]:
-    names = ("Q", "accuracy", "B", "NB", "rho")
-    scores = [with_spread(entry.means.get(name), entry.spreads.get(name)) for name in names]
-    return [*scores, f"{entry.means['n_nonempty']:.1f}", entry.weight]
-
-
-def _weight_row(entry: Entry) -> list[str]:
-    """Return iFairNMTF at the weight of the paper's rule, and at the weight nearest to the printed values."""
-    point = nearest(entry)
-    assert point is not None
-    at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
-    found = [text for one in (at_rule, point) for text in (f"{one['weight']:g}", entry.pair(one))]
-    return [entry.titles[0], entry.pair(entry.printed), *found]
 
 
 def _csv_row(entry: Entry) -> dict[str, Any]:

@@ -47,8 +47,9 @@ def write_files(
         with look(), atomic_path(files[-1]) as partial:
             figure.savefig(partial, format="png", dpi=150, bbox_inches="tight", pad_inches=0.15)
     if page is not None:
-        template = environment("equigraph.apps.reproduction").get_template(f"{name}.md")
-        files.append(write_text(folder / f"{name}.md", template.render(**page)))
+        templates = environment("equigraph.apps.reproduction")
+        templates.filters |= {"number": number, "with_spread": with_spread}
+        files.append(write_text(folder / f"{name}.md", templates.get_template(f"{name}.md").render(**page)))
     if rows:
         files.append(folder / f"{name}.csv")
         names = dict.fromkeys(name for row in rows for name in row)
