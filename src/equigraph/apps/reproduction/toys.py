@@ -186,27 +186,10 @@ def _finish_interaction(settings: Settings, results: dict[str, Any], folder: Pat
     is_in = (toy.target[:, None] == np.arange(_K)).astype(float)
     sizes = is_in.sum(axis=0)
     density = (is_in.T @ (toy.graph.adjacency @ is_in)) / (np.outer(sizes, sizes) - np.diag(sizes))
-    page = {
-        "zero": f"{ZERO:g}",
-        "names": list(ROMAN),
-        "starts": [_summary(rows, start) for start in STARTS],
-        "links": [[name, *(f"{value:.2f}" for value in density[i])] for i, name in enumerate(ROMAN)],
-    }
+    page = {"zero": ZERO, "names": ROMAN, "starts": STARTS, "rows": rows, "density": density.tolist()}
     seed, runs = next(iter(done.items()))
     figure = _draw_interaction(interaction_toy(seed), runs["spectral"])
     return write_files(folder, "fig-interaction", page, rows, figure)
-
-
-def _summary(rows: list[dict[str, Any]], start: str) -> list[str]:
-    """Return how often a start finds the clusters, and the ranges of the entries of W in these runs."""
-    own = [row for row in rows if row["start"] == start]
-    found = [row for row in own if row["accuracy"] == 1]
-    spans = []
-    for name in ("I-II", "I-IV", "II-IV"):
-        values = [row[name] for row in found]
-        ends = [min(values), max(values)] if values else []
-        spans.append(" to ".join("0" if value < ZERO else f"{value:.3f}" for value in ends) or "-")
-    return [STARTS[start], f"{len(found)} of {len(own)}", *spans]
 
 
 def _draw_interaction(toy: Toy, run: dict[str, Any]) -> Any:
