@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
+from equigraph._utils.templates import environment
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
@@ -196,11 +197,11 @@ def _as_json(value: Any) -> Any:
     return plain(value)
 
 
-def _changes(aim: Aim, Q: float, fairness: Mapping[str, float]) -> str:
-    """Return the changes of all scores in words."""
-    measure, several = aim.notion.measure, len(fairness) > 1
-    gains = [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in fairness.items()]
-    return ", ".join([f"Q {Q:+.4f}", *gains])
+def _in_words(kind: str, *values: Any) -> str:
+    """Return the sentences of a macro of the template."""
+    templates = environment("equigraph.analysis")
+    templates.globals["count"] = count
+    return str(getattr(templates.get_template("explanation.txt").module, kind)(*values))
 
 
 @dataclass(frozen=True)
@@ -285,11 +286,7 @@ class NodeExplanation(_Explanation):
     fairness: Mapping[str, float]
 
     def __str__(self) -> str:
-        lines = [self._where(), self._links(), *map(self._move_in_words, self.moves[:_CLUSTERS])]
-        if len(self.moves) > _CLUSTERS:
-            lines.append(f"... and {len(self.moves) - _CLUSTERS:,} more clusters.")
-        lines += [f"As it is: {sentence}" for sentence in self.broken[:_CLUSTERS]]
-        return "\n".join([*lines, self.conclusion])
+        return _in_words("node", self, self._where(), self._links(), _CLUSTERS)
 
     def _where(self) -> str:
         others = "alone" if self.size == 1 else f"with {count(self.size - 1, 'other')}"
@@ -305,11 +302,6 @@ class NodeExplanation(_Explanation):
         own = next((one.number for one in self.linked if one.cluster == self.cluster), 0)
         none = "" if own else f", and none in cluster {self.cluster}"
         return f"{count(total, 'linked person', 'linked people')}: {listed(text)}{none}."
-
-    def _move_in_words(self, move: Move) -> str:
-        text = f"In cluster {move.cluster} instead: {_changes(self.aim, move.Q, move.fairness)}"
-        text += f"; it would break a rule: {' '.join(map(str, move.breaks))}" if move.breaks else "."
-        return f"{text} It would mend: {' '.join(map(str, move.mends))}" if move.mends else text
 
     @property
     def conclusion(self) -> str:
@@ -430,20 +422,7 @@ class PairExplanation(_Explanation):
     aim: Aim
 
     def __str__(self) -> str:
-        one, other = self.clusters
-        what = "link weight" if self.weighted else "links"
-        lines = [
-            f"Cluster {one} has {count(self.sizes[0], 'node')}, cluster {other} {self.sizes[1]:,}.",
-            f"{what.capitalize()}: {self.inside[0]:g} within cluster {one}, {self.inside[1]:g} within cluster {other}, "
-            f"{self.between:g} between them, where chance would give {self.by_chance:.1f}.",
-        ]
-        for name, counts in self.compositions.items():
-            shown = [f"{group} {pair[0]} and {pair[1]}" for group, pair in list(counts.items())[:_GROUPS]]
-            lines.append(f"Of {name}: {'; '.join(shown)}.")
-        lines.append(f"As one cluster: {_changes(self.aim, self.Q, self.fairness)}.")
-        if self.breaks:
-            lines.append(f"That would break rules: {' '.join(map(str, self.breaks))}")
-        return "\n".join([*lines, self.conclusion])
+        return _in_words("pair", self, _GROUPS)
 
     @property
     def conclusion(self) -> str:
