@@ -23,6 +23,7 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import Tabular, framed, plain
 from equigraph._utils.text import count, listed
 from equigraph.analysis.tradeoff.alignment import align_labels
+from equigraph.analysis.wording import in_words
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, NotFoundError, ParameterError
 from equigraph.graph import Graph
@@ -115,31 +116,13 @@ def recommend(rows: Sequence[StabilityRow], aim: str) -> tuple[int | None, str, 
     steady = max(complete, key=lambda row: row.stability)
     highest = _smallest_best(complete)
     if steady.stability < _UNSTABLE:
-        text = f"No number of clusters is stable: at best fits agree by {steady.stability:.2f} (k = {steady.k}), so"
-        text += f" the graph does not say how many there are. {aim} is highest for k = {highest.k}."
-        return None, text, ()
+        return None, in_words("no_choice", aim=aim, steady=steady, highest=highest), ()
     stable = [row for row in complete if row.stability >= steady.stability - _AS_STABLE]
     chosen = _smallest_best(stable)
-    several = f"{listed(row.k for row in stable)} are about as stable as any" if len(stable) > 1 else ""
-    text = f"{chosen.k} clusters, on which fits agree by {chosen.stability:.2f}: "
-    text += f"{several}, and of these {aim} is highest here." if several else "no other number is as stable."
     close = [row for row in stable if row.objective >= chosen.objective - _CLOSE]
-    if len(close) > 1:
-        others = [row.k for row in close if row is not chosen]
-        text += (
-            f" It cannot be told from {listed(others)}, where {aim} differs by less than {_CLOSE:g}: whole nodes alone "
-            "can make such a difference, so take the number that you can use."
-        )
-    if highest not in close:
-        text += (
-            f" {aim} alone would take {highest.k} ({highest.objective:.3f} instead of {chosen.objective:.3f}), on "
-            f"which fits agree by {highest.stability:.2f}."
-        )
-    if chosen.stability < _UNCLEAR:
-        text += " That is no clear answer: many nodes change sides from fit to fit."
-    if chosen.k == complete[-1].k and len(complete) > 1:
-        text += " It is the largest number tried: try larger ones."
-    return chosen.k, text, tuple(row.k for row in close)
+    shown = {"last": complete[-1], "highest": highest, "stable": stable, "chosen": chosen, "close": close}
+    limits = {"n_tried": len(complete), "tolerance": _CLOSE, "unclear": _UNCLEAR}
+    return chosen.k, in_words("choice", aim=aim, **shown, **limits), tuple(row.k for row in close)
 
 
 def _smallest_best(rows: Sequence[StabilityRow]) -> StabilityRow:

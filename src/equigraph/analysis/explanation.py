@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
-from equigraph._utils.templates import environment
 from equigraph._utils.text import count, listed
+from equigraph.analysis.wording import in_words
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import Groups, contingency_table
@@ -197,13 +197,6 @@ def _as_json(value: Any) -> Any:
     return plain(value)
 
 
-def _in_words(kind: str, *values: Any) -> str:
-    """Return the sentences of a macro of the template."""
-    templates = environment("equigraph.analysis")
-    templates.globals["count"] = count
-    return str(getattr(templates.get_template("explanation.txt").module, kind)(*values))
-
-
 @dataclass(frozen=True)
 class Linked:
     """Linked people of a person in one cluster: number, weight and names."""
@@ -286,7 +279,7 @@ class NodeExplanation(_Explanation):
     fairness: Mapping[str, float]
 
     def __str__(self) -> str:
-        return _in_words("node", self, self._where(), self._links(), _CLUSTERS)
+        return in_words("node", told=self, where=self._where(), links=self._links(), most=_CLUSTERS)
 
     def _where(self) -> str:
         others = "alone" if self.size == 1 else f"with {count(self.size - 1, 'other')}"
@@ -422,7 +415,7 @@ class PairExplanation(_Explanation):
     aim: Aim
 
     def __str__(self) -> str:
-        return _in_words("pair", self, _GROUPS)
+        return in_words("pair", told=self, most=_GROUPS)
 
     @property
     def conclusion(self) -> str:

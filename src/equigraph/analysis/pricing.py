@@ -19,6 +19,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.notebook import page_of, text_table
 from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Real, check_parameters
 from equigraph._utils.records import Tabular
+from equigraph.analysis.wording import in_words
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.metrics.quality import share_inside
@@ -26,7 +27,7 @@ from equigraph.results.cluster import score_labels
 from equigraph.results.features import graph_of, notion_of
 from equigraph.results.formats import decode
 from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
-from equigraph.rules.base import in_words
+from equigraph.rules.base import in_words as rules_in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.feasible import FeasibleSearch, make_feasible_search
 from equigraph.search.pool import Target
@@ -142,19 +143,9 @@ class RulePrices(Tabular):
         >>> RulePrices((row, row, row), "NB").describe()
         'Dearest: 0 and 1 apart, which costs 0.080 to 0.100 of the objective.'
         """
-        single = self.rows[1:-1]
-        words = []
-        if any(row.binds for row in single):
-            dearest = max(single, key=lambda row: row.cost)
-            words.append(f"Dearest: {dearest.rule}, which costs {dearest.cost_in_words} of the objective.")
-        if self.idle:
-            words.append(f"Without any effect here: {'; '.join(self.idle)}.")
-        if self.missed >= _SAME:
-            words.append(
-                f"Clusters with all rules kept that are better by {self.missed:.3f} were found on the way: a fit with "
-                "more effort would find them."
-            )
-        return " ".join(words)
+        binding = [row for row in self.rows[1:-1] if row.binds]
+        dearest = max(self.rows[1:-1], key=lambda row: row.cost) if binding else None
+        return in_words("prices", dearest=dearest, idle=self.idle, missed=self.missed, same=_SAME)
 
 
 def price(
@@ -217,7 +208,11 @@ class _Pricing:
         whole = _Variant(self, ALL, self.rules)
         variants = []
         for part in self._parts(by):
-            name = f"all {len(part)} rules of the kind {part[0].keyword}" if len(part) > 1 else in_words(part)
+            name = (
+                f"all {len(part)} rules of the kind {part[0].keyword}"
+                if len(part) > 1
+                else rules_in_words(part)
+            )
             variants.append(_Variant(self, name, tuple(rule for rule in self.rules if rule not in part)))
         known = self.graph.attributes
         if attributes and known is not None:
