@@ -12,10 +12,14 @@ from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import STYLES, panels, write_files
+from equigraph.apps.reproduction.tables import panels, write_files
 from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
 SHOWN = ("drugnet", "lastfm")
+STYLES: dict[str, dict[str, Any]] = {
+    method: {**style, "markersize": 6, "color": dict(enumerate(PALETTE)).get(style["color"], style["color"])}
+    for method, style in scoring.PAPER["styles"].items()
+}
 Lines = dict[tuple[str, str], dict[int, Entry]]  # by network and method: entries by number of clusters
 
 

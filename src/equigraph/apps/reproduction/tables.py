@@ -12,7 +12,7 @@ from equigraph._utils.files import atomic_path
 from equigraph._utils.records import write_csv
 from equigraph._utils.templates import environment
 from equigraph.graph.names import object_array
-from equigraph.plotting.style import MUTED, PALETTE, look
+from equigraph.plotting.style import look
 
 
 def number(value: float | None) -> str:
@@ -56,24 +56,6 @@ def write_files(
         columns = {name: object_array([row.get(name) for row in rows]) for name in names}
         write_csv(files[-1], columns, raw=True)
     return files
-
-
-_BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _, _GREY = PALETTE
-# Colour and marker of each method; either distinguishes them.
-STYLES: dict[str, dict[str, Any]] = {
-    method: {"color": color, "marker": marker, "markersize": 6, "linewidth": width}
-    for method, color, marker, width in (
-        ("fair-sc", _ORANGE, "s", 1.4),
-        ("scalable-fair-sc", _GREEN, "^", 1.4),
-        ("individual-fair-sc", _PINK, "v", 1.4),
-        ("dmon", _SKY, "D", 1.4),
-        ("ifair-nmtf", _BLUE, "o", 2.2),
-        ("fair-nmtf", "#8C6D46", "h", 1.4),  # brown: the palette has no further colour visible on white
-        ("fair-partition", _RED, "P", 2.2),
-        ("sc", _GREY, "X", 1.4),
-        ("nmtf", MUTED, "p", 1.4),
-    )
-}
 
 
 @contextmanager
