@@ -128,8 +128,6 @@ def test_files(comparison, tmp_path):
     comparison.to_csv(tmp_path / "t.csv")
     row = rows_of(tmp_path / "t.csv")[0]
     assert (row["method"], row["sizes"], float(row["Q"])) == ("random", "10 10 10", comparison.rows[0].Q)
-    comparison.to_json(tmp_path / "t.json")
-    assert Comparison.load(tmp_path / "t.json") == comparison
     assert json.loads(json.dumps(comparison.summary()))["rows"][0]["Q"] == comparison.rows[0].Q
     comparison.to_csv(tmp_path / "seeds.csv", per_seed=True)
     seeds = [(row["method"], int(row["seed"])) for row in rows_of(tmp_path / "seeds.csv")]
@@ -138,16 +136,6 @@ def test_files(comparison, tmp_path):
     lines = (tmp_path / "t.md").read_text().splitlines()
     assert lines[2].startswith("| random | ")
     assert len({line.count("|") for line in lines}) == 1
-
-
-def test_latex(comparison, tmp_path):
-    lines = comparison.latex(["Q", "NB", "seconds"]).splitlines()
-    assert lines[0] == r"\begin{tabular}{lrrr}"
-    body = lines[4:-2]
-    assert all(line.endswith(r" \\") and line.count("&") == 3 for line in body)
-    assert r"$\pm$" in body[0]
-    comparison.to_latex(tmp_path / "t.tex")
-    assert (tmp_path / "t.tex").read_text(encoding="utf-8") == comparison.latex()
 
 
 def n_clusters_found(graph, labels):
