@@ -20,7 +20,7 @@ from equigraph.metrics import (
     quality,
     similarity,
 )
-from equigraph.metrics.similarity import as_outputs, total_variation
+from equigraph.metrics.similarity import as_outputs
 from tests.optional import optional
 
 pd = optional("pandas")
@@ -151,6 +151,18 @@ def test_given_pairs_and_distances():
     assert len(strict.worst) == 1
     assert lipschitz_score([0, 1], pairs=[(0, 1)], distances=[1e-320]).constant == math.inf
     assert lipschitz_score([0, 1], pairs=[], distances=[]).n_pairs == 0
+    met = lipschitz_score(
+        [0, 0, 1], pairs=[(0, 2), (1, 2), (0, 1)], distances=[0.5, 0.25, 1], bound=2, n_worst=0
+    )
+    assert met == LipschitzReport(4, 1 / 3, (), 2, 3)
+    ties = lipschitz_score([0, 0, 1], pairs=[(1, 2), (0, 2), (0, 1)], distances=[0.5, 0.5, 1], n_worst=2)
+    assert ties.worst == ((1, 2, 2.0), (0, 2, 2.0))  # of equal ones the first
+
+
+def test_memberships_are_scaled_rows():
+    np.testing.assert_allclose(as_outputs(ROWS), [[1, 0], [0.25, 0.75], [0, 1], [0.5, 0.5]])
+    assert as_outputs(sparse.csr_array(np.array([[1.0, 2.0], [0, 1.0]]))).ndim == 2
+    np.testing.assert_allclose(as_outputs([[1e308, 1e308]]), [[0.5, 0.5]])
 
 
 def test_isolated_nodes_and_constant_outputs():
@@ -192,17 +204,6 @@ def test_some_rows_at_a_time(monkeypatch, entries):
     np.testing.assert_allclose(scores(), whole, rtol=1e-13)
 
 
-def test_pairs_of_outputs_are_half_their_distance():
-    soft = as_outputs(ROWS)
-    np.testing.assert_allclose(soft, [[1, 0], [0.25, 0.75], [0, 1], [0.5, 0.5]])
-    found = total_variation(soft, np.array([0, 1, 3]), np.array([1, 2, 3]))
-    np.testing.assert_allclose(found, [0.75, 0.25, 0])
-    assert as_outputs(list("aab")).tolist() == [0, 0, 1]
-    assert as_outputs(sparse.csr_array(np.array([[0, 2.0], [3.0, 0], [0, 1.0]]))).tolist() == [1, 0, 1]
-    assert as_outputs(sparse.csr_array(np.array([[1.0, 2.0], [0, 1.0]]))).ndim == 2
-    np.testing.assert_allclose(as_outputs([[1e308, 1e308]]), [[0.5, 0.5]])
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -235,19 +236,6 @@ def test_arguments_that_do_not_fit(arguments, words):
 def test_invalid_memberships_raise(membership, words):
     with pytest.raises(ParameterError, match=words):
         as_outputs(membership)
-
-
-def test_bounds_that_are_met_and_pairs_that_are_listed():
-    report = lipschitz_score(
-        list("aab"), pairs=[(0, 2), (1, 2), (0, 1)], distances=[0.5, 0.25, 1], bound=2, n_worst=0
-    )
-    assert report == LipschitzReport(4, 1 / 3, (), 2, 3)
-    assert lipschitz_score(list("ab"), pairs=[(0, 1)], distances=[0.5], bound=0).violations == 1
-    three = lipschitz_score(list("aab"), pairs=[(1, 2), (0, 2), (0, 1)], distances=[0.5, 0.5, 1], n_worst=2)
-    assert three.worst == ((1, 2, 2.0), (0, 2, 2.0))  # of equal ones the first
-    edges = lipschitz_score([0, 0, 1, 1], adjacency=PATH, n_worst=3)
-    assert edges.n_pairs == 3
-    assert edges.worst[0][:2] == (1, 2)
 
 
 def test_rows_with_names_are_matched():

@@ -92,18 +92,6 @@ def test_composition():
     assert lines[-1].split()[:2] == ["all", "4"]
 
 
-def test_wrong_arguments_are_named():
-    A, labels, groups, target = random_case(0)
-    with pytest.raises(ParameterError, match="is unknown: expected 'ignore' or 'zero'"):
-        metrics.evaluate(A, labels, empty="no")
-    with pytest.raises(ParameterError, match="19 labels of the target for 20 nodes"):
-        metrics.evaluate(A, labels, target=target[:-1])
-    with pytest.raises(ParameterError, match="n_clusters=1 is less"):
-        metrics.evaluate(A, labels, n_clusters=1)
-    with pytest.raises(ParameterError, match="needs n_clusters"):
-        metrics.evaluate(A, labels, sensitive_features=groups, empty="zero")
-
-
 def test_the_default_index_of_pandas_is_a_name_for_a_dict_only():
     pd = pytest.importorskip("pandas")
     plain, named = pd.Series([0, 0, 1, 1]), {3: "x", 2: "y", 1: "x", 0: "y"}
@@ -156,17 +144,6 @@ def test_the_largest_clusters_and_groups(most, clusters, groups, counts, hidden)
     assert found.sizes.tolist() == [[7, 8, 2, 10][one] for one in clusters]
     assert (found.totals.sum(), found.n_ungrouped) == (24, 3)
     assert (found.n_hidden, found.hidden_nodes) == hidden
-
-
-def test_ties_keep_the_first_and_counts_have_commas():
-    equal = np.ones((3, 2000), dtype=int)
-    found = table(equal).capped(2, 3)
-    assert found.clusters == [0, 1]
-    assert found.groups == ["0", "1", "1,998 other groups"]
-    # A larger sort would not keep the order of equals without being told to.
-    assert table(np.ones((99, 1), int)).capped().clusters == list(range(50))
-    assert table(equal[:1, :13]).capped().groups[-1] == "2 other groups"
-    assert table(equal[:1, :12]).capped().groups[-1] == "11"
 
 
 def test_the_text_of_a_composition_with_clusters_that_are_not_shown():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 _MODULES = {
-    "explain": "equigraph.analysis.explanation.explain",
+    "explain": "equigraph.analysis.explanation",
     "price": "equigraph.analysis.pricing",
     "StabilityDisplay": "equigraph.plotting",
     "TradeoffDisplay": "equigraph.plotting",

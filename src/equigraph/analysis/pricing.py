@@ -19,6 +19,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.notebook import page_of, text_table
 from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Real, check_parameters
 from equigraph._utils.records import Tabular
+from equigraph.analysis.wording import in_words
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.metrics.quality import share_inside
@@ -26,7 +27,7 @@ from equigraph.results.cluster import score_labels
 from equigraph.results.features import graph_of, notion_of
 from equigraph.results.formats import decode
 from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
-from equigraph.rules.base import in_words
+from equigraph.rules.base import in_words as rules_in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.feasible import FeasibleSearch, make_feasible_search
 from equigraph.search.pool import Target
@@ -70,16 +71,12 @@ class Price:
     binds: bool
 
     @property
-    def sure(self) -> bool:
-        """Whether all searches agree on the cost, to three digits."""
-        return f"{self.low:.3f}" == f"{self.high:.3f}"
-
-    @property
     def cost_in_words(self) -> str:
         """The cost in words: a range if searches differ, "binds nobody" if it costs nothing."""
         if not self.binds:
             return "binds nobody"
-        return f"{self.cost:.3f}" if self.sure else f"{self.low:.3f} to {self.high:.3f}"
+        low, high = f"{self.low:.3f}", f"{self.high:.3f}"
+        return f"{self.cost:.3f}" if low == high else f"{low} to {high}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,19 +143,9 @@ class RulePrices(Tabular):
         >>> RulePrices((row, row, row), "NB").describe()
         'Dearest: 0 and 1 apart, which costs 0.080 to 0.100 of the objective.'
         """
-        single = self.rows[1:-1]
-        words = []
-        if any(row.binds for row in single):
-            dearest = max(single, key=lambda row: row.cost)
-            words.append(f"Dearest: {dearest.rule}, which costs {dearest.cost_in_words} of the objective.")
-        if self.idle:
-            words.append(f"Without any effect here: {'; '.join(self.idle)}.")
-        if self.missed >= _SAME:
-            words.append(
-                f"Clusters with all rules kept that are better by {self.missed:.3f} were found on the way: a fit with "
-                "more effort would find them."
-            )
-        return " ".join(words)
+        binding = [row for row in self.rows[1:-1] if row.binds]
+        dearest = max(self.rows[1:-1], key=lambda row: row.cost) if binding else None
+        return in_words("prices", dearest=dearest, idle=self.idle, missed=self.missed, same=_SAME)
 
 
 def price(
@@ -185,6 +172,74 @@ def price(
             "There are no rules to price: expected clusters that FairPartition made under rules."
         )
     return _Pricing(result, graph_of(result, graph), effort).prices(by, attributes, Notifier(callbacks))
+
+
+class _Pricing:
+    """Searches with subsets of the rules, from the same clusters."""
+
+    def __init__(self, result: Any, graph: Graph, effort: float | None) -> None:
+        parameters = result.parameters
+        self.result, self.graph, self.facts = result, graph, Facts(graph)
+        self.notion = notion_of(result)
+        self.rules: tuple[Rule, ...] = ()
+        if result.rules is not None:
+            given_up = set(result.rules["given_up"])
+            items = Rules.from_dict(parameters["rules"]).items
+            self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
+        self.target = Target(0.0, None)
+        if graph.attributes is not None:
+            self.target = Target(float(parameters["fairness"]), parameters["at_least"])
+        bounds = parameters["size_bounds"]
+        if bounds == "auto":
+            # The same for all variants: as far as the clusters keep them, and none beside rules on sizes.
+            usual = check_size_bounds("auto", graph.n_nodes, result.n_clusters)[0]
+            least = min(usual, int(np.bincount(result.labels).min()))
+            bounds = None if any(isinstance(rule, Sizes) for rule in self.rules) else (least, None)
+        self.options: dict[str, Any] = {
+            "notion": self.notion,
+            "size_bounds": tuple(bounds) if isinstance(bounds, list) else bounds,
+            "effort": parameters["effort"] / 5 if effort is None else effort,
+        }
+        # Labels found by each search, with its variant; all of them are evaluated under every variant.
+        self.found: list[tuple[_Variant | None, NDArray]] = [(None, np.asarray(result.labels))]
+
+    def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
+        """Return all prices; fewer if a callback asks to stop."""
+        whole = _Variant(self, ALL, self.rules)
+        variants = []
+        for part in self._parts(by):
+            name = (
+                f"all {len(part)} rules of the kind {part[0].keyword}"
+                if len(part) > 1
+                else rules_in_words(part)
+            )
+            variants.append(_Variant(self, name, tuple(rule for rule in self.rules if rule not in part)))
+        known = self.graph.attributes
+        if attributes and known is not None:
+            for name, weight in zip(known.names, known.weights.tolist(), strict=True):
+                if weight:
+                    variants.append(_Variant(self, f"{name} not spread evenly", self.rules, name))
+        variants.append(_Variant(self, NONE, ()))
+        runs = [(one, turn) for turn in range(_SEARCHES) for one in variants]
+        runs.append((whole, 0))
+        for step, (variant, turn) in enumerate(runs, start=1):
+            variant.search(turn)
+            if notify("price", step, len(runs)):
+                break
+        best = whole.best()
+        own = replace(whole.price(self.found[0][1], best), cost=0.0, low=0.0, high=0.0, binds=False)
+        seen = [variant for variant, _ in self.found]
+        rows = [one.price(one.best(), best) for one in variants if one in seen]
+        missed = max(whole.value(best)[1] - own.objective, 0.0)
+        return RulePrices((own, *rows), self.notion.measure, missed)
+
+    def _parts(self, by: str | None) -> list[list[Rule]]:
+        """Return the rules that are left out together: each alone, or all of a kind."""
+        single = by == "rule" or (by is None and len(self.rules) <= _MOST_SINGLE)
+        parts: dict[Any, list[Rule]] = {}
+        for place, rule in enumerate(self.rules):
+            parts.setdefault(place if single else rule.keyword, []).append(rule)
+        return list(parts.values())
 
 
 class _Variant:
@@ -240,87 +295,19 @@ class _Variant:
         kept = [labels for _, labels in self.pricing.found if keeps(self.first.compiled, labels)]
         return max(kept, key=self.value)
 
-
-class _Pricing:
-    """Searches with subsets of the rules, from the same clusters."""
-
-    def __init__(self, result: Any, graph: Graph, effort: float | None) -> None:
-        parameters = result.parameters
-        self.result, self.graph, self.facts = result, graph, Facts(graph)
-        self.notion = notion_of(result)
-        self.rules: tuple[Rule, ...] = ()
-        if result.rules is not None:
-            given_up = set(result.rules["given_up"])
-            items = Rules.from_dict(parameters["rules"]).items
-            self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
-        self.target = Target(0.0, None)
-        if graph.attributes is not None:
-            self.target = Target(float(parameters["fairness"]), parameters["at_least"])
-        self.options: dict[str, Any] = {
-            "notion": self.notion,
-            "size_bounds": self._bounds(parameters["size_bounds"]),
-            "effort": parameters["effort"] / 5 if effort is None else effort,
-        }
-        # Labels found by each search, with its variant; all of them are evaluated under every variant.
-        self.found: list[tuple[_Variant | None, NDArray]] = [(None, np.asarray(result.labels))]
-
-    def _bounds(self, bounds: Any) -> Any:
-        """Return the bounds on sizes, the same for all variants; automatic ones as far as the clusters keep them."""
-        if bounds != "auto":
-            return tuple(bounds) if isinstance(bounds, list) else bounds
-        if any(isinstance(rule, Sizes) for rule in self.rules):
-            return None
-        usual = check_size_bounds("auto", self.graph.n_nodes, self.result.n_clusters)[0]
-        return min(usual, int(np.bincount(self.result.labels).min())), None
-
-    def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
-        """Return all prices; fewer if a callback asks to stop."""
-        whole = _Variant(self, ALL, self.rules)
-        variants = []
-        for part in self._parts(by):
-            name = (
-                in_words(part) if len(part) == 1 else f"all {len(part)} rules of the kind {part[0].keyword}"
-            )
-            variants.append(_Variant(self, name, tuple(rule for rule in self.rules if rule not in part)))
-        known = self.graph.attributes
-        if attributes and known is not None:
-            for name, weight in zip(known.names, known.weights.tolist(), strict=True):
-                if weight:
-                    variants.append(_Variant(self, f"{name} not spread evenly", self.rules, name))
-        variants.append(_Variant(self, NONE, ()))
-        runs = [(one, turn) for turn in range(_SEARCHES) for one in variants]
-        runs.append((whole, 0))
-        for step, (variant, turn) in enumerate(runs, start=1):
-            variant.search(turn)
-            if notify("price", step, len(runs)):
-                break
-        best = whole.best()
-        own = replace(self._row(whole, self.found[0][1], best), cost=0.0, low=0.0, high=0.0, binds=False)
-        seen = [variant for variant, _ in self.found]
-        rows = [self._row(one, one.best(), best) for one in variants if one in seen]
-        missed = max(whole.value(best)[1] - own.objective, 0.0)
-        return RulePrices((own, *rows), self.notion.measure, missed)
-
-    def _parts(self, by: str | None) -> list[tuple[Rule, ...]]:
-        if by == "rule" or (by is None and len(self.rules) <= _MOST_SINGLE):
-            return [(rule,) for rule in self.rules]
-        kinds: dict[str, list[Rule]] = {}
-        for rule in self.rules:
-            kinds.setdefault(rule.keyword, []).append(rule)
-        return [tuple(kind) for kind in kinds.values()]
-
-    def _row(self, variant: _Variant, labels: NDArray, base: NDArray) -> Price:
-        """Return the row of labels, with their difference from the best labels that keep all rules."""
-        scores = score_labels(self.graph, labels, self.notion)
-        (fair, value), (fair_base, value_base) = variant.value(labels), variant.value(base)
-        own = variant.value(self.found[0][1])[1]
-        alone = [variant.value(one)[1] for searched, one in self.found if searched is variant] or [own]
+    def price(self, labels: NDArray, base: NDArray) -> Price:
+        """Return the price by labels, from their difference to the best labels that keep all rules."""
+        graph, notion, found = self.pricing.graph, self.pricing.notion, self.pricing.found
+        scores = score_labels(graph, labels, notion)
+        (fair, value), (fair_base, value_base) = self.value(labels), self.value(base)
+        own = self.value(found[0][1])[1]
+        alone = [self.value(one)[1] for searched, one in found if searched is self] or [own]
         return Price(
-            variant.name,
+            self.name,
             value,
             float(scores["Q"]),
-            float(scores.get(self.notion.measure, 0.0)),
-            float(share_inside(self.graph.adjacency, labels)) if self.graph.n_edges else 0.0,
+            float(scores.get(notion.measure, 0.0)),
+            float(share_inside(graph.adjacency, labels)) if graph.n_edges else 0.0,
             cost=max(value - value_base, 0.0),
             low=max(min(alone) - value_base, 0.0),
             high=max(value - own, 0.0),

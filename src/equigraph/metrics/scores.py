@@ -5,29 +5,27 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import resources
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.metrics._table import Labels
-from equigraph.metrics.balance import averaged
+from equigraph.metrics.balance import Average, averaged
 from equigraph.metrics.individual import individual_balance
-from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED, PROPORTIONAL
+from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED, PROPORTIONAL, Notion
 from equigraph.metrics.quality import _conductance, _modularity, _normalized_cut
 
 
 @dataclass(frozen=True)
 class Score:
-    """One score."""
+    """One score; its texts are in ``scores.toml``."""
 
     name: str  # in results, tables and files, such as "min_balance"
-    head: str  # short head of its column
-    words: str  # for axes and rows
-    short: str  # its meaning, in half a line
-    meaning: str  # its meaning and its limits, in a sentence
     # `of_graph` needs no groups. `of_groups` takes the counts and group sizes of one attribute, and the number of
     # clusters if empty ones count as 0. There may be many tables of counts: the last two axes are clusters and groups.
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
@@ -35,135 +33,50 @@ class Score:
     # Aggregation of the values of several attributes.
     over_attributes: Literal["mean", "min"] = "mean"
     larger_is_better: bool | None = True  # None if neither is
+    head: str = ""  # short head of its column
+    words: str = ""  # for axes and rows
+    short: str = ""  # its meaning, in half a line
+    meaning: str = ""  # its meaning and its limits, in a sentence
 
     def over(self, attributes: Any, values: list[float]) -> float:
         """Aggregate the values of several attributes."""
         return min(values) if self.over_attributes == "min" else attributes.mean(values)
 
 
+_TEXTS = tomllib.loads(resources.files(__package__).joinpath("scores.toml").read_text("utf-8"))
+
+
 def _by_name(*scores: Score) -> dict[str, Score]:
-    return {score.name: score for score in scores}
+    return {score.name: replace(score, **_TEXTS.get(score.name, {})) for score in scores}
+
+
+def _averaged(
+    notion: Notion, average: Average, *, counts_empty: bool = False
+) -> Callable[[NDArray, NDArray, int | None], Any]:
+    """Return the function of counts that averages a notion over the clusters."""
+    return lambda counts, sizes, k: averaged(notion, counts, sizes, average, k if counts_empty else None)
 
 
 # In the order of `evaluate` and of all tables.
 SCORES: dict[str, Score] = _by_name(
-    Score(
-        "Q",
-        "Q",
-        "modularity Q",
-        "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
-        "Modularity: how many more links stay inside clusters than chance would keep there; 0 is chance, 1 is "
-        "never reached, and higher is more cohesive.",
-        of_graph=lambda adjacency, labels: _modularity(adjacency, labels.codes, labels.n_clusters),
-    ),
-    Score(
-        "B",
-        "B",
-        "balance B",
-        "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
-        "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups "
-        "of different size cannot reach.",
-        of_groups=lambda counts, sizes, k: averaged(BALANCE, counts, sizes, "mean", k),
-    ),
-    Score(
-        "NB",
-        "NB",
-        "normalised balance NB",
-        "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
-        "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
-        "cluster lacks some group.",
-        of_groups=lambda counts, sizes, k: averaged(NORMALIZED, counts, sizes, "weighted"),
-    ),
-    Score(
-        "min_balance",
-        "min B",
-        "minimum balance",
-        "balance of the worst cluster",
-        "Balance of the worst cluster: smallest group over largest group there.",
-        of_groups=lambda counts, sizes, k: averaged(BALANCE, counts, sizes, "min", k),
-        over_attributes="min",
-    ),
-    Score(
-        "rho",
-        "rho",
-        "individual balance rho",
-        "individual balance: fewest over most of one's own group, oneself left out, in any two clusters; below 1",
-        "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
-        "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
-        "cluster score 0.75, and clusters of different size less, however fair they are.",
-        of_groups=lambda counts, sizes, k: individual_balance(counts),
-    ),
-    Score(
-        "n_nonempty",
-        "k",
-        "clusters with nodes",
-        "clusters that have at least one node",
-        "Clusters that have at least one node.",
-        of_graph=lambda adjacency, labels: labels.n_clusters,
-        larger_is_better=None,
-    ),
+    Score("Q", lambda adjacency, labels: _modularity(adjacency, labels.codes, labels.n_clusters)),
+    Score("B", of_groups=_averaged(BALANCE, "mean", counts_empty=True)),
+    Score("NB", of_groups=_averaged(NORMALIZED, "weighted")),
+    Score("min_balance", None, _averaged(BALANCE, "min", counts_empty=True), "min"),
+    Score("rho", of_groups=lambda counts, sizes, k: individual_balance(counts)),
+    Score("n_nonempty", lambda adjacency, labels: labels.n_clusters, larger_is_better=None),
 )
-# Scores that other papers report; `evaluate` computes them on request.
+# Scores that other papers report; `evaluate` computes them on request, and no page explains them.
 FURTHER: dict[str, Score] = _by_name(
-    Score(
-        "conductance",
-        "cond",
-        "mean conductance",
-        "edges that leave a cluster over its volume, averaged over clusters; lower is more cohesive",
-        "Conductance: the weight that leaves a cluster over the smaller of its volume and that of the rest, "
-        "averaged over the clusters; lower is more cohesive.",
-        of_graph=_conductance,
-        larger_is_better=False,
-    ),
-    Score(
-        "ncut",
-        "Ncut",
-        "normalised cut",
-        "edges that leave a cluster over its volume, summed over clusters; lower is more cohesive",
-        "Normalised cut: the weight that leaves a cluster over its volume, summed over the clusters; lower is more "
-        "cohesive.",
-        of_graph=_normalized_cut,
-        larger_is_better=False,
-    ),
-    Score(
-        "PB",
-        "PB",
-        "proportional balance",
-        "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
-        "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
-        "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
-        of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes),
-    ),
-    Score(
-        "min_PB",
-        "min PB",
-        "minimum proportional balance",
-        "proportional balance of the worst cluster",
-        "Proportional balance of the worst cluster.",
-        of_groups=lambda counts, sizes, k: averaged(PROPORTIONAL, counts, sizes, "min"),
-        over_attributes="min",
-    ),
+    Score("conductance", _conductance, larger_is_better=False),
+    Score("ncut", _normalized_cut, larger_is_better=False),
+    Score("PB", of_groups=_averaged(PROPORTIONAL, "mean")),
+    Score("min_PB", None, _averaged(PROPORTIONAL, "min"), "min"),
 )
 # Further scores of a curve, for the notions of the same names.
 OF_NOTIONS: dict[str, Score] = _by_name(
-    Score(
-        "mouflon",
-        "mouflon",
-        "MOUFLON balance",
-        "balance as MOUFLON defines it",
-        "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
-        "clusters counting more.",
-        of_groups=lambda counts, sizes, k: averaged(MOUFLON, counts, sizes, "weighted"),
-    ),
-    Score(
-        "evenness",
-        "evenness",
-        "evenness",
-        "one minus the index of dissimilarity",
-        "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
-        "0 if no cluster holds two groups.",
-        of_groups=lambda counts, sizes, k: averaged(EVENNESS, counts, sizes, "weighted"),
-    ),
+    Score("mouflon", of_groups=_averaged(MOUFLON, "weighted")),
+    Score("evenness", of_groups=_averaged(EVENNESS, "weighted")),
 )
 # Scores that compare clusterings: all but the number of clusters.
 COMPARED = tuple(name for name, score in SCORES.items() if score.larger_is_better is not None)
@@ -173,5 +86,5 @@ ALL_SCORES = {**SCORES, **FURTHER, **OF_NOTIONS}
 
 
 def words_of(name: str) -> str:
-    """Return a short description of a score, or its name if it is not registered."""
-    return ALL_SCORES[name].words if name in ALL_SCORES else name
+    """Return a short description of a score, or its name if it has none."""
+    return (name in ALL_SCORES and ALL_SCORES[name].words) or name

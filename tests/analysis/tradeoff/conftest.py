@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffPoint
-from equigraph.analysis.tradeoff.runs import nondominated
+from equigraph.analysis.tradeoff.points import nondominated
 from equigraph.metrics.notions import get_notion
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
-from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
+from equigraph.analysis.tradeoff.selection import front_in_order, passing_weights
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.graph import Graph
 
@@ -194,13 +194,3 @@ def test_passing_weights_are_where_the_best_point_changes(pairs):
         # The last point that was passed is the best.
         if np.abs(weights - f).min() > 1e-9:
             assert value[np.flatnonzero(weights < f)[-1]] == pytest.approx(value.max())
-
-
-@given(PAIRS, st.integers(2, 9))
-def test_evenly_spaced_points_reach_their_levels(pairs, n_points):
-    x, y = front_of(pairs)
-    expected = {
-        max(np.flatnonzero(y >= level - 1e-9), key=lambda i: x[i])
-        for level in np.linspace(y[0], y[-1], n_points)
-    }
-    assert evenly_spaced(y, n_points).tolist() == sorted(expected)

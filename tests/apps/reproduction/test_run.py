@@ -1,12 +1,14 @@
 import importlib
 import re
+from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Settings, code_fingerprint
+from equigraph.apps.reproduction.cells import Settings, code_fingerprint, read_cell
 from equigraph.apps.reproduction.run import EXPERIMENTS, reproduce
 from equigraph.apps.reproduction.tables import write_text
 
+STORED = Path(__file__).parents[3] / "docs" / "reproduction"
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
 
@@ -45,6 +47,14 @@ def test_page_keeps_what_earlier_runs_left(experiment, tmp_path, monkeypatch):
     page = report.page.read_text(encoding="utf-8")
     assert images(page) == ["tiny/dot.png", "other/dot.png"]
     assert page.count("earlier run") == 1
+
+
+@pytest.mark.parametrize("name", ["table1", "table-dfnmf", "fig-k", "fig-lambda"])
+def test_quick_runs_finish(name, data_dir, tmp_path):
+    experiment, quick = EXPERIMENTS[name], Settings(quick=True)
+    cells = {cell.key: cell for cell in experiment.cells(Settings())}
+    results = {cell.key: read_cell(STORED, cells[cell.key])["result"] for cell in experiment.cells(quick)}
+    assert all(path.stat().st_size > 100 for path in experiment.finish(quick, results, tmp_path))
 
 
 @pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])

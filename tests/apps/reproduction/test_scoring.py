@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.scoring import REAL, crossing, load_network, score_method
+from equigraph.apps.reproduction import figures, scoring
+from equigraph.apps.reproduction.cells import Settings
+from equigraph.apps.reproduction.scoring import REAL, crossing, load_network, score_method, sweep_weights
 
 
 @pytest.fixture
@@ -90,3 +91,23 @@ def test_groups_have_the_numbers_of_the_files(data_dir, name):
     assert len(pairs) == len({group for group, _ in pairs}) == len({number for _, number in pairs})
     wanted = {"drugnet": {1, 2, 3}, "nba": {0, 1}, "lastfm": {0, 3, 6, 10, 14, 17}}
     assert {number for _, number in pairs} == wanted.get(name, {1, 2})
+
+
+def test_sweep_cells_hold_every_weight_once():
+    for settings in (Settings(), Settings(quick=True)):
+        for network in figures.SHOWN:
+            held = [
+                weight
+                for cell in figures.lambda_cells(settings)
+                if cell.key.startswith(f"weights.{network}.")
+                for weight in cell.arguments["weights"]
+            ]
+            assert held == figures.weights_of(settings, network) == sorted(set(held))
+
+
+def test_sweep_of_a_real_network(data_dir):
+    found = sweep_weights(network="drugnet", n_clusters=5, weights=[0.0, 0.5], first_seed=0, n_runs=2)
+    first, second = found["sweep"]
+    assert [first["weight"], second["weight"]] == [0.0, 0.5]
+    assert second["B"] > first["B"]
+    assert second["Q"] < first["Q"]

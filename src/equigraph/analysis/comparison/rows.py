@@ -73,7 +73,7 @@ class ComparisonRow:
     fairness : float or None
         The dial that was set, by ``fairness=`` or ``tune=``; None if the method kept its own, or has none.
     notes : tuple of str
-        Warnings, of each kind the first; and whether the clusters are the same without fairness.
+        Warnings, of each kind the first.
     error : str or None
         Reason why there is no result.
     bad_input : bool

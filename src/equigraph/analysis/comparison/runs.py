@@ -26,7 +26,7 @@ from equigraph.exceptions import InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.methods import METHODS, get_method
-from equigraph.metrics import adjusted_rand_score, evaluate
+from equigraph.metrics import evaluate
 from equigraph.metrics.agreement import seed_stability
 from equigraph.metrics.scores import COMPARED, FURTHER, SCORES
 
@@ -34,8 +34,6 @@ Metric = Callable[[Graph, NDArray[Any]], float | None]
 # Values that are tried for a dial without an upper end.
 _TRIED_WEIGHTS = (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 _TRIED_SHARES = 11
-# Methods that are fair by construction, and the same methods without fairness.
-_TWINS = {"FairSC": "SpectralClustering", "ScalableFairSC": "SpectralClustering"}
 
 
 def compare(
@@ -54,7 +52,7 @@ def compare(
     """Run several methods on one graph or several, each with several seeds.
 
     The row of a method that fails has the error; the others continue. Scores are means over the seeds, with their
-    spread. A note marks rows whose clusters are the same without fairness; this takes one more fit.
+    spread.
 
     Parameters
     ----------
@@ -187,7 +185,7 @@ class _GraphRuns:
 
     def row(self, method: str, model: Any, dial: float | None) -> tuple[ComparisonRow, bool]:
         """Return the row of a method, and whether a callback asks to stop."""
-        row, stop, remark = ComparisonRow(method, self.name), False, ""
+        row, stop = ComparisonRow(method, self.name), False
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
@@ -195,39 +193,30 @@ class _GraphRuns:
                 self._call(method, 0)
                 if self.tune and dial is None and _has_dial(model):
                     dial = self._tuned(model)
-                model = _with(model, fairness=dial)
-                labels, fits, stop = self._fits(method, model)
+                model, found = _with(model, fairness=dial), []
+                for step, seed in enumerate(self.seeds):
+                    # Callbacks can stop a fit halfway; they are not called for stages of the fit itself.
+                    watch = Watched(partial(self._call, method, step)) if self.notify.callbacks else None
+                    found.append(self._fit(model, seed, watch))
+                    stop = self._call(method, step + 1) or found[-1][1].status == "stopped"
+                    if stop:
+                        break
+                labels, fits = zip(*found, strict=True)
                 dial = dial if _has_dial(model) else None
                 row = replace(row, fits=fits, stability=seed_stability(labels), fairness=dial)
-                if not stop:
-                    remark = self._same_without_fairness(model, labels[0])
             # One method's failure, whatever it is, must not lose the rows of the others.
             except Exception as error:
                 row = replace(row, error=one_line(error), bad_input=isinstance(error, InputError))
                 stop = self._call(method, len(self.seeds))
         notes = [text for _, text in counted((one.category, one_line(one.message)) for one in caught)]
-        return replace(row, notes=(*notes, *([remark] if remark else []))), stop
-
-    def _fits(self, method: str, model: Any) -> tuple[list[NDArray[Any]], tuple[Fit, ...], bool]:
-        """Fit with one seed after the other; also return whether a callback asks to stop."""
-        found: list[NDArray[Any]] = []
-        fits: list[Fit] = []
-        for step, seed in enumerate(self.seeds):
-            # Callbacks can stop a fit halfway; they are not called for stages of the fit itself.
-            watch = Watched(partial(self._call, method, step)) if self.notify.callbacks else None
-            labels, fit = self._fit(model, seed, watch)
-            found.append(labels)
-            fits.append(replace(fit, scores=self._scores(labels)))
-            if self._call(method, step + 1) or fit.status == "stopped":
-                return found, tuple(fits), True
-        return found, tuple(fits), False
+        return replace(row, notes=tuple(notes)), stop
 
     def _call(self, method: str, step: int, _: Progress | None = None) -> bool:
         stage = f"{self.name}: {method}" if self.name else method
         return self.notify(stage, step, len(self.seeds))
 
     def _fit(self, model: Any, seed: int, watch: Watched | None = None) -> tuple[NDArray[Any], Fit]:
-        """Fit once; return the labels, and all but the scores of the fit."""
+        """Fit once; return the labels and what is kept of the fit."""
         model = _with(model, n_clusters=self.n_clusters, random_state=seed, callbacks=watch)
         start, ours = time.perf_counter(), isinstance(model, GraphClusterer)
         if ours:
@@ -243,7 +232,7 @@ class _GraphRuns:
         if ours:
             sizes = np.bincount(labels, minlength=model.membership_.shape[1])
         status = "stopped" if watch is not None and watch.stopped else getattr(model, "status_", None)
-        return labels, Fit(seed, {}, tuple(sizes.tolist()), seconds, status)
+        return labels, Fit(seed, self._scores(labels), tuple(sizes.tolist()), seconds, status)
 
     def _scores(self, labels: NDArray[Any]) -> dict[str, float | None]:
         """Return the usual scores and those asked for; None if one is not a finite number."""
@@ -261,38 +250,16 @@ class _GraphRuns:
             for name, value in found.items()
         }
 
-    def _first_labels(self, model: Any) -> NDArray[Any]:
-        """Return the labels of the first seed, without the warnings."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return self._fit(model, self.seeds[0])[0]
-
     def _tuned(self, model: Any) -> float:
         """Return the value of the dial for which Q times NB is largest."""
         constraint = getattr(model, "_parameters", {}).get("fairness")
         bounded = isinstance(constraint, Real) and constraint.high == 1
         values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
-        scores = [evaluate(self.graph, self._first_labels(_with(model, fairness=value))) for value in values]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fits = [self._fit(_with(model, fairness=value), self.seeds[0])[1] for value in values]
+        scores: list[Any] = [fit.scores for fit in fits]
         return values[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]
-
-    def _same_without_fairness(self, model: Any, labels: NDArray[Any]) -> str:
-        """Return a note if the labels are those of the same method without fairness, or an empty text."""
-        kind = type(model).__name__
-        if self.graph.sensitive_features is None:
-            return ""
-        if kind in _TWINS:
-            from equigraph.spectral import SpectralClustering
-
-            normalized = getattr(model, "normalized", True)
-            twin: Any = SpectralClustering(normalized=normalized, row_normalize=model.row_normalize)
-            called = _TWINS[kind]
-        elif getattr(model, "fairness", None):
-            twin, called = _with(model, fairness=0.0), f"{kind} without fairness"
-        else:
-            return ""
-        same = adjusted_rand_score(labels, self._first_labels(twin)) == 1.0
-        seed = self.seeds[0]
-        return f"The clusters of seed {seed} are those of {called}: fairness changed nothing." if same else ""
 
 
 def _has_dial(model: Any) -> bool:

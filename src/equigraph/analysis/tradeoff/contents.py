@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ KIND = "curve"
 CURVE, TABLE = "curve.json", "curve.csv"
 CURVE_FILES = (TABLE, CURVE, LABELS)
 DIVERGED = "diverged"
+# Fields of the run in curve.json.
+RUN = ("parameters", "seeds", "seconds", "stopped", "versions", "input_hash", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,20 +88,7 @@ def scores_of(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]
 
 def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | None:
     """Return the index of a point among others, or None."""
-    return next((i for i, one in enumerate(points) if one is point), None)
-
-
-class FrontEntries(TypedDict):
-    """Entry of curve.json for a point of the front, in addition to those of the point."""
-
-    point: int | None  # its index among the points of the curve, or None
-
-
-class Recommended(TypedDict):
-    """The recommended point: its place among the points, or on the front."""
-
-    index: int | None
-    front: int | None
+    return points.index(point) if point in points else None  # points are compared by identity
 
 
 class CurveEntries(RunEntries):
@@ -110,37 +99,20 @@ class CurveEntries(RunEntries):
     measure: str
     spacing: Literal["dial", "reached"]
     points: list[dict[str, Any]]
-    front: list[FrontEntries]
+    # As the points, each with the index of the point that it is, or None.
+    front: list[dict[str, Any]]
     seeds: tuple[int, ...]
     stopped: bool
     nodes: list[str]
     labels: list[Any]
     front_labels: list[Any]
-    recommended: NotRequired[Recommended]
-
-
-_DERIVED = (
-    "notion",
-    "measure",
-    "n_nodes",
-    "attributes",
-    "points",
-    "front",
-    "nodes",
-    "labels",
-    "front_labels",
-    "recommended",
-)
+    recommended: NotRequired[dict[str, Any]]  # index among the points and on the front, or None
 
 
 def contents_of(curve: Any, point: TradeoffPoint, **further: Any) -> Contents:
     """Return the files of a curve, with the labels of one point and further entries of curve.json."""
-    recommended = {"recommended": place_of(curve, point), **further}
-    return {
-        TABLE: table_of(curve),
-        CURVE: {**json_of(curve), **recommended},
-        LABELS: curve.labels_table(point),
-    }
+    entries = {**json_of(curve), "recommended": place_of(curve, point), **further}
+    return {TABLE: table_of(curve), CURVE: entries, LABELS: curve.labels_table(point)}
 
 
 def table_of(curve: Any) -> dict[str, NDArray]:
@@ -164,14 +136,11 @@ def _pair(point: TradeoffPoint, measure: str) -> tuple[float, float]:
 
 def json_of(curve: Any) -> dict[str, Any]:
     """Return the summary of a curve, the names of the nodes, and the labels of each point in their order."""
-    others = [
-        point.labels.tolist() if index_of(point, curve.points) is None else None for point in curve.front
-    ]
     return {
         **curve.summary(),
         "nodes": [str(name) for name in curve.node_names.tolist()],
         "labels": [point.labels.tolist() for point in curve.points],
-        "front_labels": others,
+        "front_labels": [None if one in curve.points else one.labels.tolist() for one in curve.front],
     }
 
 
@@ -204,7 +173,7 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
     points = tuple(point(*pair) for pair in zip(entries["points"], entries["labels"], strict=True))
     front = []
     for one, labels in zip(entries["front"], entries["front_labels"], strict=True):
-        place = one.pop("point")
+        place = one.pop("point")  # None for labels of no point
         front.append(point(one, labels) if place is None else points[place])
     names = set(points[0].scores) | set(front[0].scores)
     notion: str | Notion = entries["notion"]
@@ -218,7 +187,7 @@ def curve_parts(stored: Stored) -> dict[str, Any]:
         if not finite or found.scores["n_nonempty"] != (found.sizes > 0).sum():
             raise InputError(f"{path} has scores at fairness {found.fairness:g} that contradict the others.")
     return {
-        **{name: entries[name] for name in CurveEntries.__annotations__ if name not in _DERIVED},
+        **{name: entries[name] for name in ("method", "n_clusters", "spacing", *RUN)},
         "notion": notion,
         "points": points,
         "front": tuple(front),
@@ -235,9 +204,9 @@ def _not_kept(counts: Any, population: Any) -> float:
 
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:
     """Return the point that a folder recommends, None if it recommends none."""
-    chosen = stored.json(CURVE, CurveEntries).get("recommended")
-    for name, points in (("index", curve.points), ("front", curve.front)):
-        if chosen is not None and chosen[name] is not None:
-            with refusing_damage(stored.folder / CURVE):
+    chosen = stored.json(CURVE, CurveEntries).get("recommended") or {}
+    with refusing_damage(stored.folder / CURVE):
+        for name, points in (("index", curve.points), ("front", curve.front)):
+            if chosen.get(name) is not None:
                 return points[chosen[name]]
     return None

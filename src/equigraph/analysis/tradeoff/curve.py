@@ -19,6 +19,7 @@ from equigraph.analysis.tradeoff.contents import (
     CURVE_FILES,
     DIVERGED,
     KIND,
+    RUN,
     TradeoffPoint,
     contents_of,
     curve_parts,
@@ -38,8 +39,6 @@ from equigraph.results.formats import Stored
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 
 Of = Literal["labels", "means"]
-# Fields of the run in the summary.
-_RUN = ("parameters", "seeds", "seconds", "stopped", "versions", "input_hash", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,12 +120,11 @@ class TradeoffCurve(Featured):
 
     def candidates(self) -> tuple[TradeoffPoint, ...]:
         """Return the front, and the points that are not on it."""
-        on_front = set(map(id, self.front))
-        return (*self.front, *(point for point in self.points if id(point) not in on_front))
+        return (*self.front, *(point for point in self.points if point not in self.front))
 
     def points_with(self, point: TradeoffPoint) -> tuple[TradeoffPoint, ...]:
         """Return the points, with a point of the front inserted in order if it is not among them."""
-        if index_of(point, self.points) is not None:
+        if point in self.points:
             return self.points
         shown = (*self.points, point)
         return tuple(sorted(shown, key=lambda one: (one.fairness, one.scores[self.measure])))
@@ -196,11 +194,10 @@ class TradeoffCurve(Featured):
         float
             The area.
         """
-        if of == "means":
-            return hypervolume(self.values(x, of=of), self.values(y or self.measure, of=of), reference)
-        self.values(x, of=of)
-        points = self.candidates()
-        return hypervolume(scores_of(points, x), scores_of(points, y or self.measure), reference)
+        across, up = (self.values(name, of=of) for name in (x, y or self.measure))
+        if of == "labels":
+            across, up = (scores_of(self.candidates(), name) for name in (x, y or self.measure))
+        return hypervolume(across, up, reference)
 
     def at_least(self, fairness: float) -> TradeoffPoint:
         """Return the most cohesive labels of the front whose fairness, by the measure of the notion, is at least this.
@@ -325,7 +322,7 @@ class TradeoffCurve(Featured):
             "spacing": self.spacing,
             "points": [point.summary() for point in self.points],
             "front": [{"point": index_of(point, self.points), **point.summary()} for point in self.front],
-            **{name: plain(getattr(self, name)) for name in _RUN},
+            **{name: plain(getattr(self, name)) for name in RUN},
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> None:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from equigraph._utils.callbacks import Callbacks, Watched
+from equigraph._utils.callbacks import Callbacks, Notifier, Watched
 from equigraph._utils.hooks import hook
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import Tabular, parameters_of, write_json
-from equigraph._utils.text import GIVE_GROUPS, counted
+from equigraph._utils.text import GIVE_GROUPS, counted, one_line
+from equigraph.analysis.tradeoff.contents import TradeoffPoint
 from equigraph.analysis.tradeoff.curve import TradeoffCurve
-from equigraph.analysis.tradeoff.runs import Sweep, points_and_front, run_sweep
+from equigraph.analysis.tradeoff.points import Sweep, points_and_front, single_point
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.metrics.notions import Notion, get_notion
@@ -29,40 +32,22 @@ from equigraph.search.feasible import OnConflict
 # Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
 _N_REACHED, _N_VALUES = 11, 21
 _STAGE = "trade-off"
+Notes = list[tuple[type[Warning], str]]
+# Labels of one task with their scores, and the warnings of their fits.
+Solved = tuple[list[TradeoffPoint], Notes]
 
 
-class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
-    """Curves by number of clusters.
-
-    Parameters
-    ----------
-    curves : mapping from int to TradeoffCurve
-        One curve for each number of clusters.
-    """
-
-    def __init__(self, curves: Mapping[int, TradeoffCurve]):
-        self._curves = dict(curves)
-
-    def __getitem__(self, n_clusters: int) -> TradeoffCurve:
-        return self._curves[n_clusters]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._curves)
-
-    def __len__(self) -> int:
-        return len(self._curves)
+class TradeoffCurves(Tabular, dict[int, TradeoffCurve]):
+    """Curves by number of clusters, as a dict."""
 
     def table(self) -> dict[str, NDArray]:
         """Return the tables of all curves below each other, with the column n_clusters in front."""
-        tables = [
-            {"n_clusters": np.full(len(curve.points), k), **curve.table()}
-            for k, curve in self._curves.items()
-        ]
+        tables = [{"n_clusters": np.full(len(curve.points), k), **curve.table()} for k, curve in self.items()]
         return {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
 
     def summary(self) -> dict[str, Any]:
         """Return the summaries of all curves, ready for JSON."""
-        return {"curves": [curve.summary() for curve in self._curves.values()]}
+        return {"curves": [curve.summary() for curve in self.values()]}
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write `summary` as JSON."""
@@ -73,7 +58,7 @@ class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
         return hook("TradeoffCurvesDisplay")(self).plot(ax)
 
     def __repr__(self) -> str:
-        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self._curves.items())
+        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self.items())
         return f"TradeoffCurves({{{curves}}})"
 
 
@@ -302,10 +287,22 @@ def _cluster_numbers(n_clusters: Any) -> list[int]:
 
 
 def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
+    """Run the tasks, one at least, until a callback asks to stop."""
     start = time.perf_counter()
-    found, notes, stopped = run_sweep(sweep, watch)
-    points, front = points_and_front(sweep, found)
-    for category, text in counted(notes, " in the sweep"):
+    solved: dict[int, Solved] = {}
+    stopped, total = False, len(sweep.tasks)
+    notify = Notifier(watch)
+    notify(sweep.stage, 0, total)
+    for place, one in _results(sweep, notify):
+        solved[place] = one
+        halfway = watch.stopped
+        if notify(sweep.stage, len(solved), total):
+            stopped = halfway or len(solved) < total
+            break
+    # Tasks end in any order; sorted, so that the result does not depend on it.
+    in_order = [solved[place] for place in sorted(solved)]
+    points, front = points_and_front(sweep, [point for found, _ in in_order for point in found])
+    for category, text in counted((note for _, notes in in_order for note in notes), " in the sweep"):
         warn(text, category)
     return TradeoffCurve(
         points=points,
@@ -320,3 +317,69 @@ def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
         stopped=stopped,
         **facts_of(sweep.graph),
     )
+
+
+def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
+    """Yield the indices of tasks with their points and warnings, as they are done."""
+    if sweep.n_jobs in (None, 1):
+        together = _solve_together(sweep)
+        if together is not None:
+            yield from together
+            return
+        for place, (seed, values) in enumerate(sweep.tasks):
+            yield place, _solve(sweep, seed, values, notify)
+        return
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    # In batches, so that callbacks can stop the sweep between them.
+    size = 2 * effective_n_jobs(sweep.n_jobs)
+    with Parallel(n_jobs=sweep.n_jobs) as pool:
+        for start in range(0, len(sweep.tasks), size):
+            tasks = sweep.tasks[start : start + size]
+            done = pool(delayed(_solve)(sweep, seed, values, Notifier()) for seed, values in tasks)
+            yield from enumerate(done, start)
+
+
+def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: Any) -> Solved:
+    """Return the points and warnings of one task; runs in any process."""
+    model = clone(sweep.model).set_params(random_state=seed)
+    with _noted() as notes:
+        if not model._searches_dial:
+            (value,) = values or ()
+            return [sweep.fitted(model.set_params(fairness=value).fit(sweep.graph))], notes
+        found = model._fit_dial(model._prepare(sweep.graph, None), values, notify)
+    # A method that was stopped halfway may have fewer labels than values.
+    dials = [*(values or ())[: len(found.labels)], *([np.nan] * len(found.front))]
+    points = [
+        single_point(sweep.graph, np.asarray(labels, dtype=np.intp), sweep.notion, dial, seed)
+        for dial, labels in zip(dials, (*found.labels, *found.front), strict=True)
+    ]
+    return points, notes
+
+
+def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
+    """Return indices of tasks with the results of `_solve`, in any order, or None if fits run one by one."""
+    if not sweep.model._shares_fits or len(sweep.tasks) < 2:
+        return None
+    pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
+    highest = max(value for _, value in pairs)
+    problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
+    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
+    ready = sweep.model._fit_together(problem, models)
+    return None if ready is None else (_finished(sweep, place, finish) for place, finish in ready)
+
+
+def _finished(sweep: Sweep, place: int, finish: Callable[[], Any]) -> tuple[int, Solved]:
+    with _noted() as notes:
+        model = finish()
+    return place, ([sweep.fitted(model)], notes)
+
+
+@contextmanager
+def _noted() -> Iterator[Notes]:
+    """Collect warnings instead of showing them."""
+    notes: Notes = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield notes
+    notes += [(warning.category, one_line(warning.message)) for warning in caught]

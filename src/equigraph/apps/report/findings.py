@@ -19,7 +19,7 @@ from equigraph.analysis.tradeoff import TradeoffCurve, tradeoff_curve
 from equigraph.analysis.tradeoff import contents as curves
 from equigraph.analysis.tradeoff.alignment import align_labels
 from equigraph.analysis.tradeoff.contents import TradeoffPoint, index_of
-from equigraph.analysis.tradeoff.runs import nondominated, single_point
+from equigraph.analysis.tradeoff.points import nondominated, single_point
 from equigraph.analysis.tradeoff.selection import passing_weights
 from equigraph.base import interaction_of
 from equigraph.exceptions import InputError, ParameterError

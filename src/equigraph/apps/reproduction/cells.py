@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -28,7 +28,7 @@ from equigraph._utils.callbacks import Progress
 from equigraph._utils.files import write_text
 from equigraph._utils.text import one_line
 from equigraph._utils.version import __version__
-from equigraph.exceptions import EquigraphError, InputError, ParameterError
+from equigraph.exceptions import EquigraphError, InputError
 from equigraph.results.persistence import read_record, write_record
 
 KIND = "cell"
@@ -68,6 +68,15 @@ class Cell:
         return {"function": self.function, "arguments": self.arguments, "package": __version__}
 
 
+class Experiment(NamedTuple):
+    """Cells, and the tables and figures of their results."""
+
+    title: str
+    cells: Callable[[Settings], list[Cell]]
+    # Called with the settings, the results by key and a folder; returns the files that it writes.
+    finish: Callable[[Settings, dict[str, Any], Path], list[Path]]
+
+
 class Finished(TypedDict):
     """A stored cell."""
 
@@ -94,7 +103,7 @@ def code_fingerprint() -> str:
     """Return a fingerprint of the code that affects results: the library and the experiments."""
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted((*root.rglob("*.py"), *root.rglob("paper.toml"))):
         parts = path.relative_to(root).parts
         if parts[0] != "apps" or parts[1] == "reproduction":
             digest.update("/".join(parts).encode() + b"\0" + path.read_bytes())
@@ -147,10 +156,7 @@ def run_cells(
     Cells with equal keys are equal and computed once, also across experiments. Each result goes to ``cells/KEY.json``;
     a cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not stop the others.
     """
-    wanted: dict[str, Cell] = {}
-    for cell in cells:
-        if wanted.setdefault(cell.key, cell) != cell:
-            raise ParameterError(f"Two different cells have the key {cell.key!r}.")
+    wanted = {cell.key: cell for cell in cells}
     stored = {key: read_cell(folder, cell) for key, cell in wanted.items()}
     run = CellRun({key: found for key, found in stored.items() if found is not None})
     run.reused = set(run.finished)
@@ -181,14 +187,11 @@ def run_cells(
 
     waiting = [cell for key, cell in wanted.items() if key not in run.reused]
     waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
-    while waiting:
-        waiting = attempt(waiting, n_workers)
-        # A process that dies ends the pool: cells run one by one until the faulty one is found.
-        while waiting and not attempt(waiting[:1], 1):
-            waiting = waiting[1:]
-        if waiting:
+    # A process that dies ends the pool, so the cells that were lost run one by one.
+    for cell in attempt(waiting, n_workers) if waiting else ():
+        if attempt([cell], 1):
             why = "The process ended before it was done, as when no memory is left."
-            run.failures[waiting.pop(0).key] = why
+            run.failures[cell.key] = why
     return run
 
 

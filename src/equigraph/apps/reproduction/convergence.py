@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, load_network
 from equigraph.apps.reproduction.tables import panels, write_files
 
-TITLE = "The loss, iteration by iteration"
 SHOWN = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5
 WEIGHT = 1.0
@@ -128,3 +127,6 @@ def _draw(curves: Curves) -> Any:
         handles = [handle for ax in axes[:, 0] for handle in ax.get_legend_handles_labels()[0]]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
+
+
+EXPERIMENT = Experiment("The loss, iteration by iteration", cells, finish)

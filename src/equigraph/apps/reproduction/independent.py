@@ -8,22 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.scoring import NETWORKS, fit_scores
-from equigraph.apps.reproduction.tables import number, write_files
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
+from equigraph.apps.reproduction.scoring import NETWORKS, PAPER, fit_scores
+from equigraph.apps.reproduction.tables import write_files
 
-TITLE = "Normalised FairSC as others published it"
 METHOD = "scalable-fair-sc"
 NUMBERS = (3, 5, 8, 10)
 TOLERANCE = 0.02
-# Q and B by number of clusters; from experiments/*_comparison.csv of the repository of DFNMF.
-PUBLISHED: dict[str, tuple[tuple[float, float], ...]] = {
-    "diaries": ((0.534, 0.839), (0.684, 0.809), (0.686, 0.527), (0.698, 0.494)),
-    "facebook": ((0.485, 0.596), (0.500, 0.602), (0.517, 0.493), (0.512, 0.436)),
-    "friendship": ((0.571, 0.664), (0.627, 0.485), (0.672, 0.577), (0.665, 0.399)),
-    "drugnet": ((0.211, 0.087), (0.270, 0.052), (0.407, 0.027), (0.526, 0.026)),
-    "lastfm": ((0.029, 0.112), (0.035, 0.067), (0.036, 0.042), (0.041, 0.033)),
-}
+PUBLISHED = PAPER["dfnmf"]  # Q and B for each network, in the order of the numbers of clusters
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -50,47 +42,33 @@ def score_starts(*, network: str, n_clusters: int, first_seed: int, n_single: in
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table (md, csv)."""
-    rows, shown, n_best, n_any = [], [], 0, 0
+    rows = []
     for cell in cells(settings):
-        network, k = NETWORKS[cell.arguments["network"]], cell.arguments["n_clusters"]
-        pair = PUBLISHED[cell.arguments["network"]][NUMBERS.index(k)]
-        published, found = dict(zip(("Q", "B"), pair, strict=True)), results[cell.key]
-
-        def off(scores: dict[str, float], published: dict[str, float] = published) -> float:
-            return max(abs(scores[name] - value) for name, value in published.items())
-
-        best, single = found["best"], min(found["single"], key=off)
-        row = {"network": network, "k": k, **_named(published, "published")}
-        for name, scores in (("best", best), ("single", single)):
-            row |= {**_named(scores, name), f"off_{name}": off(scores)}
+        network, k = cell.arguments["network"], cell.arguments["n_clusters"]
+        published = dict(zip(("Q", "B"), PUBLISHED[network][NUMBERS.index(k)], strict=True))
+        best, *single = [
+            (_off(one, published), one) for one in (results[cell.key]["best"], *results[cell.key]["single"])
+        ]
+        row = {"network": NETWORKS[network], "k": k, **_named(published, "published")}
+        for name, (off, scores) in (("best", best), ("single", min(single, key=lambda one: one[0]))):
+            row |= {**_named(scores, name), f"off_{name}": off}
         rows.append(row)
-        shown.append(
-            [
-                network,
-                str(k),
-                _pair(published),
-                _pair(best),
-                number(off(best)),
-                _pair(single),
-                number(off(single)),
-            ]
-        )
-        n_best += off(best) <= TOLERANCE
-        n_any += min(off(best), off(single)) <= TOLERANCE
     page = {
         "n_single": cell.arguments["n_single"],
-        "tolerance": number(TOLERANCE),
-        "n_cells": len(rows),
-        "n_best": n_best,
-        "n_single_too": n_any,
-        "rows": shown,
+        "tolerance": TOLERANCE,
+        "n_best": sum(row["off_best"] <= TOLERANCE for row in rows),
+        "n_single_too": sum(min(row["off_best"], row["off_single"]) <= TOLERANCE for row in rows),
+        "rows": rows,
     }
     return write_files(folder, "table-dfnmf", page, rows, None)
+
+
+def _off(scores: dict[str, float], published: dict[str, float]) -> float:
+    return max(abs(scores[name] - value) for name, value in published.items())
 
 
 def _named(scores: dict[str, float], name: str) -> dict[str, float]:
     return {f"{measure}_{name}": scores[measure] for measure in ("Q", "B")}
 
 
-def _pair(scores: dict[str, float]) -> str:
-    return f"{number(scores['Q'])} / {number(scores['B'])}"
+EXPERIMENT = Experiment("Normalised FairSC as others published it", cells, finish)

@@ -18,31 +18,22 @@ from equigraph._utils.callbacks import Progress
 from equigraph._utils.templates import environment
 from equigraph._utils.text import count, did_you_mean
 from equigraph._utils.version import __version__
-from equigraph.apps.reproduction import (
-    convergence,
-    figure_k,
-    figure_lambda,
-    independent,
-    interaction,
-    table1,
-    tradeoff_toy,
-)
-from equigraph.apps.reproduction.cells import Cell, CellRun, Settings, run_cells
+from equigraph.apps.reproduction import convergence, figures, independent, table1, toys
+from equigraph.apps.reproduction.cells import Cell, CellRun, Experiment, Settings, run_cells
 from equigraph.apps.reproduction.scoring import REAL
 from equigraph.apps.reproduction.tables import write_text
 from equigraph.exceptions import DatasetError, ParameterError, require
 
 ALL = "all"
-# By name on the command line and of the folder: modules with TITLE, ``cells(settings)`` and ``finish(settings, results,
-# folder)``.
-EXPERIMENTS: dict[str, Any] = {
-    "table1": table1,
-    "table-dfnmf": independent,
-    "fig-k": figure_k,
-    "fig-lambda": figure_lambda,
-    "fig-interaction": interaction,
-    "fig-tradeoff-toy": tradeoff_toy,
-    "fig-convergence": convergence,
+# By name on the command line, which is also that of the folder.
+EXPERIMENTS: dict[str, Experiment] = {
+    "table1": table1.EXPERIMENT,
+    "table-dfnmf": independent.EXPERIMENT,
+    "fig-k": figures.OVER_K,
+    "fig-lambda": figures.OVER_WEIGHT,
+    "fig-interaction": toys.INTERACTION,
+    "fig-tradeoff-toy": toys.TRADEOFF,
+    "fig-convergence": convergence.EXPERIMENT,
 }
 
 
@@ -155,7 +146,7 @@ def _write_page(report: Report, settings: Settings, path: Path) -> None:
     finished, root = report.outcome.finished, report.page.parent
     shares = heaviest(report.outcome)[:3]
     parts = []
-    for name, module in EXPERIMENTS.items():
+    for name, experiment in EXPERIMENTS.items():
         earlier = name not in report.files
         if earlier and not (root / name).is_dir():
             continue
@@ -163,7 +154,7 @@ def _write_page(report: Report, settings: Settings, path: Path) -> None:
         links = [Path(os.path.relpath(file, path.parent)).as_posix() for file in files]
         texts = [file.read_text(encoding="utf-8") for file in files if file.suffix == ".md"]
         parts.append(
-            {"name": name, "title": module.TITLE, "earlier": earlier, "links": links, "texts": texts}
+            {"name": name, "title": experiment.title, "earlier": earlier, "links": links, "texts": texts}
         )
     templates = environment("equigraph.apps.reproduction")
     templates.filters["inline"] = inline

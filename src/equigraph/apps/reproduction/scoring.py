@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import resources
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,22 +21,11 @@ from equigraph.methods import get_method
 from equigraph.metrics import evaluate
 from equigraph.search.plans import DIAL as SEARCHED_DIAL
 
-# Networks of the paper's table: name in equigraph.datasets, and name in tables.
-REAL = {
-    "diaries": "Diaries",
-    "facebook": "Facebook",
-    "friendship": "Friendship",
-    "drugnet": "DrugNet",
-    "nba": "NBA",
-    "lastfm": "LastFM",
-}
-SBM = {"sbm-2k": 2_000, "sbm-5k": 5_000, "sbm-10k": 10_000}  # block models, by their number of nodes
+PAPER: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("paper.toml").read_text("utf-8"))
+REAL: dict[str, str] = PAPER["real"]
+SBM: dict[str, int] = PAPER["block_models"]
+TITLES: dict[str, str] = PAPER["titles"]
 NETWORKS = {**REAL, **{name: name.upper() for name in SBM}}
-# Numbers of the groups in the authors' files, which are the only feature of DMoN and affect it.
-_FILE_NUMBERS = {
-    "F": 1, "M": 2, "other": 1, "African American": 2, "Latino": 3, "US": 0, "non-US": 1,
-    **{f"country {code}": code for code in (0, 3, 6, 10, 14, 17)},
-}  # fmt: skip
 
 
 class PrintedNetwork(NamedTuple):
@@ -56,22 +47,11 @@ def load_network(name: str, seed: int = 0) -> PrintedNetwork:
     else:
         data = datasets.load(name)
         attribute = data.attribute
-        numbers = np.array([_FILE_NUMBERS[group] for group in data.sensitive_features.tolist()])
+        numbers = np.array([PAPER["group_numbers"][group] for group in data.sensitive_features.tolist()])
     graph = read_graph(data.adjacency, groups=data.sensitive_features, attribute=attribute)
     return PrintedNetwork(graph, numbers, data.get("target"))
 
 
-TITLES = {
-    "fair-sc": "FairSC",
-    "scalable-fair-sc": "sFairSC",
-    "individual-fair-sc": "iFairSC",
-    "dmon": "DMoN",
-    "ifair-nmtf": "iFairNMTF",
-    "fair-nmtf": "FairNMTF",
-    "fair-partition": "FairPartition",
-    "sc": "SC",
-    "nmtf": "NMTF",
-}
 # The methods of the paper's table; beside them FairNMTF, and FairPartition, which gives its whole curve.
 RIVALS = ("fair-sc", "scalable-fair-sc", "individual-fair-sc", "dmon", "ifair-nmtf")
 LEADING = "fair-partition"
@@ -80,17 +60,6 @@ COMPARED = (*RIVALS, "fair-nmtf", LEADING)
 CROSSED = ("ifair-nmtf", "fair-nmtf")
 NAMES = {"Q": "modularity Q", "B": "balance B"}  # of the measures that are drawn
 MEASURES = ("Q", "B", "NB", "rho", "n_nonempty", "accuracy")
-
-# Settings of the paper. FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the
-# constant eigenvector. DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its
-# 500 iterations, and nobody represents himself. FairNMTF has its defaults.
-_AS_PRINTED: dict[str, dict[str, Any]] = {
-    "individual-fair-sc": {"constraint": "group_no_constant"},
-    "dmon": {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"},
-    "ifair-nmtf": {"self_pairs": False, "tol": 0},
-    "sc": {"row_normalize": False},
-    "nmtf": {"tol": 0},
-}
 
 Scores = dict[str, float]
 Sweep = Sequence[dict[str, Any]]  # by weight: means of the scores, and their spreads
@@ -118,14 +87,8 @@ def score_method(
         return {"n_runs": n_runs, "sweep": _sweep(weights, curves)}
     if method not in CROSSED:
         return {"runs": [fit_scores(network, method, n_clusters, seed) for seed in seeds]}
-    found = sweep_weights(
-        network=network,
-        n_clusters=n_clusters,
-        weights=weights,
-        first_seed=first_seed,
-        n_runs=n_sweep_runs,
-        method=method,
-    )
+    common: dict[str, Any] = {"network": network, "method": method, "n_clusters": n_clusters}
+    found = sweep_weights(**common, weights=weights, first_seed=first_seed, n_runs=n_sweep_runs)
     chosen = weights[crossing(found["sweep"])]
     runs = [fit_scores(network, method, n_clusters, seed, fairness=chosen) for seed in seeds]
     return {"runs": runs, "chosen": chosen, **found}
@@ -189,7 +152,7 @@ def fit_scores(network: str, method: str, n_clusters: int, seed: int, **options:
     """Return the scores of one fit."""
     data = load_network(network, seed)
     estimator = get_method(method).load()
-    model = estimator(n_clusters, random_state=seed, **_AS_PRINTED.get(method, {}), **options)
+    model = estimator(n_clusters, random_state=seed, **PAPER["settings"].get(method, {}), **options)
     groups = data.group_numbers if method == "dmon" else None
     with warnings.catch_warnings():
         # Divergence and empty clusters are visible in the scores.
@@ -204,9 +167,6 @@ def _scores(data: PrintedNetwork, labels: NDArray) -> Scores:
 
 
 K = 5  # clusters in the table and in the charts over the weight
-# 15 weights in [0, 100] with median 3 for small networks, in [0, 3500] for large ones: the paper's ranges.
-_SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
-_LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
 # Approximate seconds of a full cell of FairPartition on one core; the others in proportion.
 _SECONDS = {"sbm-10k": 300.0, "sbm-5k": 60.0, "sbm-2k": 34.0, "lastfm": 60.0, "nba": 32.0}
 _FACTORS = {LEADING: 1.0, "ifair-nmtf": 0.4}
@@ -225,7 +185,7 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         "n_runs": 3 if settings.quick or slow else 10,
     }
     if method == "ifair-nmtf":
-        arguments["weights"] = list(_LARGE if large else _SMALL)
+        arguments["weights"] = PAPER["weights"]["large" if large else "small"]
         arguments["n_sweep_runs"] = 1 if settings.quick and large else 3
     elif method == "fair-nmtf":
         arguments["weights"] = [i / 10 for i in range(11)]
@@ -241,24 +201,10 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
     )
 
 
-# What the paper prints, B and Q (accuracy on block models): a row for each network, a column for each rival.
-_PRINTED: dict[str, tuple[tuple[float, float] | None, ...]] = {
-    "diaries": ((0.708, 0.612), (0.809, 0.684), (0.699, 0.647), (0.263, 0.145), (0.648, 0.640)),
-    "facebook": ((0.327, 0.449), (0.602, 0.500), (0.330, 0.448), (0.268, 0.048), (0.514, 0.509)),
-    "friendship": ((0.391, 0.483), (0.485, 0.627), (0.374, 0.392), (0.183, 0.140), (0.631, 0.669)),
-    "drugnet": ((0.052, 0.263), (0.052, 0.270), (0.061, 0.263), (0.000, 0.326), (0.124, 0.588)),
-    "nba": ((0.083, 0.000), (0.323, 0.113), (0.072, 0.000), (0.036, 0.057), (0.286, 0.150)),
-    "lastfm": ((0.065, 0.003), (0.056, 0.035), (0.066, 0.002), (0.000, 0.526), (0.069, 0.600)),
-    "sbm-2k": ((0.575, 0.588), None, (0.0, 0.799), None, (0.953, 0.958)),
-    "sbm-5k": ((0.995, 0.998), None, (0.0, 0.799), None, (0.941, 0.962)),
-    "sbm-10k": ((0.999, 0.999), None, (0.0, 0.600), None, (1.0, 1.0)),
-}
-
-
 def printed(network: str, method: str) -> dict[str, float]:
-    """Return the printed values by measure; empty where the paper has none."""
-    pair = dict(zip(RIVALS, _PRINTED[network], strict=True)).get(method)
-    return {} if pair is None else {"B": pair[0], quality_of(network): pair[1]}
+    """Return the values that the paper prints, by measure; empty where it has none."""
+    pair = dict(zip(RIVALS, PAPER["printed"][network], strict=True)).get(method, ())
+    return dict(zip(("B", quality_of(network)), pair, strict=False))
 
 
 def quality_of(network: str) -> str:

@@ -11,42 +11,12 @@ import numpy as np
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import number, with_spread, write_files
+from equigraph.apps.reproduction.tables import number, write_files
 
-TITLE = "Nine networks, seven methods, five clusters"
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
-
-_WEIGHT = (
-    "the paper does not print the weight of this cell; the crossing of Q and B, on which it is chosen here, depends on "
-    "the range that is swept"
-)
-_DMON = (
-    "the authors' script is not public: width, coding of the group and seeds are inferred, and the spread over "
-    "seeds is large"
-)
-_SINGLE_NODES = (
-    "it hangs on the graph that was drawn: eigenvectors of the ratio cut settle on single nodes of low degree, which "
-    "then get clusters of their own, and each such cluster costs an accuracy of about .2"
-)
-# By network, method and measure; "sbm" stands for all block models and "*" for all networks or measures.
-_EXPLANATIONS: dict[tuple[str, str, str], str] = {
-    ("sbm", "individual-fair-sc", "B"): (
-        "no measurement: the authors' script for block models sets this balance to 0 before it is written"
-    ),
-    ("sbm", "individual-fair-sc", "accuracy"): _SINGLE_NODES,
-    ("sbm", "fair-sc", "*"): _SINGLE_NODES,
-    ("drugnet", "dmon", "Q"): f"{_DMON}; with 512 channels instead of 64 it is .322 ±.053",
-    ("lastfm", "dmon", "Q"): f"{_DMON}; with 512 channels instead of 64 it is .564 ±.036",
-    ("*", "dmon", "*"): _DMON,
-    ("sbm", "ifair-nmtf", "*"): (
-        "the weight is not printed; on a block model Q and B jump from those of the groups to those of the planted "
-        "clusters, their crossing lies in the jump, and some graphs have not jumped there yet"
-    ),
-    ("*", "ifair-nmtf", "*"): _WEIGHT,
-}
 
 
 def differences(entries: Iterable[Entry]) -> list[list[str]]:
@@ -63,8 +33,9 @@ def differences(entries: Iterable[Entry]) -> list[list[str]]:
 def explain(entry: Entry, measure: str) -> str:
     """Return the known explanation of a difference, or that there is none."""
     family = "sbm" if entry.network in scoring.SBM else entry.network
-    keys = [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]
-    why = next((_EXPLANATIONS[key] for key in keys if key in _EXPLANATIONS), UNEXPLAINED)
+    known = [scoring.PAPER["why"].get(network, {}).get(entry.method, {}) for network in (family, "*")]
+    found = (one[name] for one in known for name in (measure, "*") if name in one)
+    why = next(found, UNEXPLAINED)
     point = nearest(entry)
     if point is None or why == UNEXPLAINED:
         return why
@@ -137,17 +108,13 @@ def cells(settings: Settings) -> list[Cell]:
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table with all measures (csv), and a page with its analysis (md)."""
     entries = scoring.entries_of(cells(settings), results)
-    side_by_side: dict[str, list[str]] = {}
-    for entry in entries:
-        side_by_side.setdefault(entry.network, [entry.titles[0]]).append(_pair(entry))
     n_runs = sorted({entry.n_runs for entry in entries}, reverse=True)
     fewer = f" ({n_runs[-1]} of DMoN and FairPartition on block models)" if len(n_runs) > 1 else ""
     page = {
         "n_runs": f"{n_runs[0]}{fewer}",
         "methods": [scoring.TITLES[method] for method in scoring.COMPARED],
-        "side_by_side": list(side_by_side.values()),
-        "measures": [[*entry.titles, *_measures(entry)] for entry in entries],
-        "weights": [_weight_row(entry) for entry in entries if entry.method == "ifair-nmtf"],
+        "entries": entries,
+        "nearest": nearest,
         "leading": _leading(entries),
         "dial": f"{scoring.DIAL:g}",
         "tolerance": number(TOLERANCE),
@@ -155,26 +122,6 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "differences": differences(entries),
     }
     return write_files(folder, "table1", page, [_csv_row(entry) for entry in entries], None)
-
-
-def _pair(entry: Entry) -> str:
-    measured = entry.pair(entry.means)
-    return f"{measured} ({entry.pair(entry.printed)})" if entry.printed else measured
-
-
-def _measures(entry: Entry) -> list[str]:
-    names = ("Q", "accuracy", "B", "NB", "rho")
-    scores = [with_spread(entry.means.get(name), entry.spreads.get(name)) for name in names]
-    return [*scores, f"{entry.means['n_nonempty']:.1f}", entry.weight]
-
-
-def _weight_row(entry: Entry) -> list[str]:
-    """Return iFairNMTF at the weight of the paper's rule, and at the weight nearest to the printed values."""
-    point = nearest(entry)
-    assert point is not None
-    at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
-    found = [text for one in (at_rule, point) for text in (f"{one['weight']:g}", entry.pair(one))]
-    return [entry.titles[0], entry.pair(entry.printed), *found]
 
 
 def _csv_row(entry: Entry) -> dict[str, Any]:
@@ -213,3 +160,6 @@ def _leading(entries: Sequence[Entry]) -> dict[str, Any]:
             for name, rule in RULES.items()
         ],
     }
+
+
+EXPERIMENT = Experiment("Nine networks, seven methods, five clusters", cells, finish)

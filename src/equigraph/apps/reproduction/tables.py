@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from equigraph._utils.files import atomic_path
+from equigraph._utils.records import write_csv
 from equigraph._utils.templates import environment
-from equigraph.plotting.style import MUTED, PALETTE, look
+from equigraph.graph.names import object_array
+from equigraph.plotting.style import look
 
 
 def number(value: float | None) -> str:
@@ -36,16 +37,6 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write rows as csv, with the union of their names as columns and missing values blank."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 def write_files(
     folder: Path, name: str, page: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]], figure: Any
 ) -> list[Path]:
@@ -56,29 +47,15 @@ def write_files(
         with look(), atomic_path(files[-1]) as partial:
             figure.savefig(partial, format="png", dpi=150, bbox_inches="tight", pad_inches=0.15)
     if page is not None:
-        template = environment("equigraph.apps.reproduction").get_template(f"{name}.md")
-        files.append(write_text(folder / f"{name}.md", template.render(**page)))
+        templates = environment("equigraph.apps.reproduction")
+        templates.filters |= {"number": number, "with_spread": with_spread}
+        files.append(write_text(folder / f"{name}.md", templates.get_template(f"{name}.md").render(**page)))
     if rows:
-        files.append(write_rows(folder / f"{name}.csv", rows))
+        files.append(folder / f"{name}.csv")
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: object_array([row.get(name) for row in rows]) for name in names}
+        write_csv(files[-1], columns, raw=True)
     return files
-
-
-_BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _, _GREY = PALETTE
-# Colour and marker of each method; either distinguishes them.
-STYLES: dict[str, dict[str, Any]] = {
-    method: {"color": color, "marker": marker, "markersize": 6, "linewidth": width}
-    for method, color, marker, width in (
-        ("fair-sc", _ORANGE, "s", 1.4),
-        ("scalable-fair-sc", _GREEN, "^", 1.4),
-        ("individual-fair-sc", _PINK, "v", 1.4),
-        ("dmon", _SKY, "D", 1.4),
-        ("ifair-nmtf", _BLUE, "o", 2.2),
-        ("fair-nmtf", "#8C6D46", "h", 1.4),  # brown: the palette has no further colour visible on white
-        ("fair-partition", _RED, "P", 2.2),
-        ("sc", _GREY, "X", 1.4),
-        ("nmtf", MUTED, "p", 1.4),
-    )
-}
 
 
 @contextmanager

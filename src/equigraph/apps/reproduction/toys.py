@@ -1,13 +1,26 @@
-"""Small graphs with known clusters, drawn by a seed: one per figure."""
+"""iFairNMTF on small graphs with known clusters, drawn by a seed.
+
+W is determined up to the scale of the columns of H. It is shown for columns in which the nodes of a cluster have
+membership 1 on average: an entry is then the modelled number of edges per pair of nodes between two clusters.
+Multiplicative updates preserve zeros, so the authors' start, whose W is diagonal, cannot show interaction. The figure
+is of the spectral start; the table has all starts.
+
+Single runs of iFairNMTF vary. So the figure shows typical runs: those of all graphs and starts whose modularity and
+minimum balance are nearest to the means at their weight.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
+from equigraph.apps.reproduction.tables import number, panels, with_spread, write_files
 from equigraph.datasets.sbm import adjacency_from_edges
 from equigraph.graph import Graph
 
@@ -106,3 +119,205 @@ def _pulls(circle: NDArray[np.intp], is_second: NDArray[np.bool_]) -> NDArray[np
 def _toy(rows: NDArray, columns: NDArray, groups: NDArray[np.str_], target: NDArray[np.intp]) -> Toy:
     adjacency = adjacency_from_edges(rows, columns, target.size)
     return Toy(Graph(adjacency, sensitive_features=groups, attribute="group"), target)
+
+
+# Which clusters interact.
+
+STARTS = {"spectral": "spectral", "svd": "authors' (svd)", "random": "random"}
+INTERACTION_WEIGHT = 1.0
+# Entries of W below this many edges per pair of nodes count as 0; one edge between two clusters is 0.01.
+ZERO = 1e-6
+_K = len(ROMAN)
+
+
+def _interaction_cells(settings: Settings) -> list[Cell]:
+    """Return one cell per graph."""
+    return [
+        Cell(f"interaction-{seed}", f"{__name__}:fit_interaction", {"seed": seed})
+        for seed in range(settings.seed, settings.seed + (3 if settings.quick else 10))
+    ]
+
+
+def fit_interaction(seed: int) -> dict[str, Any]:
+    """Fit the graph of a seed from every start.
+
+    Returns by start: ``labels`` and ``interaction``, in the order of the true clusters, and ``accuracy``.
+    """
+    toy = interaction_toy(seed)
+    return {start: _fit(toy, start, seed) for start in STARTS}
+
+
+def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
+    from equigraph.analysis.tradeoff.alignment import best_numbers
+    from equigraph.factorization import IFairNMTF
+    from equigraph.graph.groups import contingency_table
+
+    model = IFairNMTF(_K, INTERACTION_WEIGHT, init=start, tol=0, random_state=seed).fit(toy.graph)
+    number = best_numbers(contingency_table(model.labels_, toy.target, _K, _K))
+    order = np.argsort(number)
+    labels = number[model.labels_]
+    scaled = per_pair(model.membership_[:, order], model.interaction_[np.ix_(order, order)], labels)
+    accuracy = float((labels == toy.target).mean())
+    return {"labels": labels.tolist(), "interaction": scaled.tolist(), "accuracy": accuracy}
+
+
+def per_pair(H: NDArray, W: NDArray, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return W for columns of H in which own nodes average 1; zeros for an empty cluster."""
+    members = labels[:, None] == np.arange(len(W))
+    own = (H * members).sum(axis=0) / np.maximum(members.sum(axis=0), 1)
+    return W * np.outer(own, own)
+
+
+def _finish_interaction(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
+    """Draw the graph beside W (png), and write W of every run (csv) and a summary (md)."""
+    done = {cell.arguments["seed"]: results[cell.key] for cell in _interaction_cells(settings)}
+    pairs = {f"{ROMAN[i]}-{ROMAN[j]}": (i, j) for i in range(_K) for j in range(i, _K)}
+    rows = [
+        {
+            "start": start,
+            "seed": seed,
+            "accuracy": runs[start]["accuracy"],
+            **{name: runs[start]["interaction"][i][j] for name, (i, j) in pairs.items()},
+        }
+        for seed, runs in done.items()
+        for start in STARTS
+    ]
+    toy = interaction_toy(0)
+    is_in = (toy.target[:, None] == np.arange(_K)).astype(float)
+    sizes = is_in.sum(axis=0)
+    density = (is_in.T @ (toy.graph.adjacency @ is_in)) / (np.outer(sizes, sizes) - np.diag(sizes))
+    page = {"zero": ZERO, "names": ROMAN, "starts": STARTS, "rows": rows, "density": density.tolist()}
+    seed, runs = next(iter(done.items()))
+    figure = _draw_interaction(interaction_toy(seed), runs["spectral"])
+    return write_files(folder, "fig-interaction", page, rows, figure)
+
+
+def _draw_interaction(toy: Toy, run: dict[str, Any]) -> Any:
+    from equigraph.plotting import GraphDisplay, InteractionDisplay
+    from equigraph.plotting.layout import spring_layout
+
+    W, names = np.array(run["interaction"]), np.array(ROMAN)
+    with panels(1, 2, (12.5, 5.2), grid=False, width_ratios=(1.25, 1)) as (figure, ((left, right),)):
+        positions = spring_layout(toy.graph, labels=toy.target, seed=0)
+        display = GraphDisplay(toy.graph, names[run["labels"]], positions=positions)
+        display.plot(left, names=False, title=f"Clusters of iFairNMTF, λ = {INTERACTION_WEIGHT:g}")
+        InteractionDisplay(np.where(W < ZERO, 0.0, W), clusters=names).plot(right)
+        right.set_title("Interaction W, in edges per pair of nodes")
+    return figure
+
+
+# What the weight does.
+
+WEIGHTS = {"none": 0.0, "medium": 15.0, "large": 400.0}
+N_CIRCLES = 3
+_SCORES = ("Q", "min_balance", "B", "NB")
+
+Run = dict[str, Any]
+
+
+def tradeoff_cells(settings: Settings) -> list[Cell]:
+    """Return one cell per graph."""
+    n_graphs, n_starts = (3, 5) if settings.quick else (10, 10)
+    return [
+        Cell(
+            f"tradeoff-toy-{seed}-{n_starts}",
+            f"{__name__}:fit_tradeoff",
+            {"seed": seed, "n_starts": n_starts},
+        )
+        for seed in range(settings.seed, settings.seed + n_graphs)
+    ]
+
+
+def fit_tradeoff(seed: int, n_starts: int) -> dict[str, Any]:
+    """Fit the graph of a seed with every weight, from several starts.
+
+    Returns ``runs``: for every weight and start the scores, and the labels in the order of the circles.
+    """
+    import warnings
+
+    from equigraph import metrics
+    from equigraph.analysis.tradeoff.alignment import align_labels
+    from equigraph.exceptions import EmptyClusterWarning
+    from equigraph.factorization import IFairNMTF
+
+    toy = tradeoff_toy(seed)
+    runs = []
+    for weight in WEIGHTS.values():
+        for start in range(seed, seed + n_starts):
+            with warnings.catch_warnings():
+                # An empty cluster counts as unfair below, and the run stays in the table.
+                warnings.simplefilter("ignore", EmptyClusterWarning)
+                labels = IFairNMTF(N_CIRCLES, weight, tol=0, random_state=start).fit(toy.graph).labels_
+            scores = metrics.evaluate(toy.graph, labels, n_clusters=N_CIRCLES, empty="zero")
+            run = {"weight": weight, "seed": seed, "start": start, **{name: scores[name] for name in _SCORES}}
+            runs.append({**run, "labels": align_labels(labels, toy.target, N_CIRCLES).tolist()})
+    return {"runs": runs}
+
+
+def _finish_tradeoff(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
+    """Draw the typical runs side by side (png), and write all runs (csv) and their means (md)."""
+    runs = [run for cell in tradeoff_cells(settings) for run in results[cell.key]["runs"]]
+    shown = typical_runs(runs)
+    table = []
+    for (name, weight), run in zip(WEIGHTS.items(), shown, strict=True):
+        own = scores_at(runs, weight)
+        scores = map(with_spread, own.mean(axis=0), own.std(axis=0, ddof=1))
+        drawn = f"{number(run['Q'])} / {number(run['min_balance'])}"
+        table.append([f"{name} (λ = {weight:g})", *scores, drawn])
+    n_graphs = len({run["seed"] for run in runs})
+    n_starts = len(runs) // (n_graphs * len(WEIGHTS))
+    page = {"seed": shown[0]["seed"], "n_graphs": n_graphs, "n_starts": n_starts, "rows": table}
+    rows = [{name: value for name, value in run.items() if name != "labels"} for run in runs]
+    return write_files(folder, "fig-tradeoff-toy", page, rows, draw_runs(shown))
+
+
+def scores_at(runs: Sequence[Run], weight: float) -> Any:
+    """Return the scores of all runs with a weight: rows of Q, minimum balance, B and NB."""
+    return np.array([[run[name] for name in _SCORES] for run in runs if run["weight"] == weight])
+
+
+def typical_runs(runs: Sequence[Run]) -> list[Run]:
+    """Return one run per weight, all on one graph: those nearest to the means of modularity and minimum balance."""
+    center = {weight: scores_at(runs, weight).mean(axis=0) for weight in WEIGHTS.values()}
+
+    def distance(run: Run) -> float:
+        Q, worst, *_ = center[run["weight"]]
+        return float(np.hypot(run["Q"] - Q, run["min_balance"] - worst))
+
+    def nearest(seed: int) -> list[Run]:
+        own = [run for run in runs if run["seed"] == seed]
+        return [min((run for run in own if run["weight"] == weight), key=distance) for weight in center]
+
+    seeds = dict.fromkeys(run["seed"] for run in runs)
+    return min(map(nearest, seeds), key=lambda candidates: sum(map(distance, candidates)))
+
+
+def draw_runs(shown: Sequence[Run]) -> Any:
+    """Return a figure with one panel per run, with the same layout in all of them."""
+    from equigraph.plotting import GraphDisplay
+    from equigraph.plotting.graph import draw_legends
+    from equigraph.plotting.layout import spring_layout
+
+    toy = tradeoff_toy(shown[0]["seed"])
+    (groups,) = toy.graph.features.values()
+    positions = spring_layout(toy.graph, labels=toy.target, seed=0)
+    names = np.array(ROMAN[:N_CIRCLES])
+    with panels(1, len(shown), (15, 5.6), grid=False) as (figure, axes):
+        for ax, name, run in zip(axes[0], WEIGHTS, shown, strict=True):
+            labels = np.array(run["labels"])
+            counts = [
+                "+".join(str(np.count_nonzero(groups[labels == cluster] == group)) for group in "AB")
+                for cluster in range(N_CIRCLES)
+            ]
+            mixed = ", ".join(f"{name} {one}" for name, one in zip(names, counts, strict=True))
+            scores = f"Q = {run['Q']:.2f}, minimum balance = {run['min_balance']:.2f}"
+            title = f"Weight: {name} (λ = {run['weight']:g})\n{scores}\nA+B: {mixed}"
+            display = GraphDisplay(toy.graph, names[labels], positions=positions)
+            display.plot(ax, names=False, legend=False, title=title)
+        sizes = [f"{group} ({np.count_nonzero(groups == group)})" for group in "AB"]
+        draw_legends(axes[0, -1], list(names), sizes, title="group")
+    return figure
+
+
+INTERACTION = Experiment("Which clusters interact", _interaction_cells, _finish_interaction)
+TRADEOFF = Experiment("What the weight does to a small graph", tradeoff_cells, _finish_tradeoff)

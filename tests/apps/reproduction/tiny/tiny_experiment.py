@@ -10,7 +10,7 @@ import numpy as np
 from equigraph.apps.reproduction.cells import Cell
 from equigraph.apps.reproduction.tables import number, write_text
 
-TITLE = "A tiny one"
+title = "A tiny one"
 
 
 def draw(*, seed):

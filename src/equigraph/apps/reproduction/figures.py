@@ -1,4 +1,4 @@
-"""Q and B of iFairNMTF by weight, with methods without a weight, on DrugNet and LastFM."""
+"""Q and B over the number of clusters, and over the weight of iFairNMTF, on DrugNet and LastFM."""
 
 from __future__ import annotations
 
@@ -10,13 +10,82 @@ import numpy as np
 
 from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import STYLES, number, panels, write_files
+from equigraph.apps.reproduction.tables import panels, write_files
 from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
-TITLE = "Over the weight of iFairNMTF"
 SHOWN = ("drugnet", "lastfm")
+STYLES: dict[str, dict[str, Any]] = {
+    method: {**style, "markersize": 6, "color": dict(enumerate(PALETTE)).get(style["color"], style["color"])}
+    for method, style in scoring.PAPER["styles"].items()
+}
+Lines = dict[tuple[str, str], dict[int, Entry]]  # by network and method: entries by number of clusters
+
+
+def _k_cells(settings: Settings) -> list[Cell]:
+    """Return one cell per network, method and number of clusters; those with k = 5 are shared with the table."""
+    numbers = (2, 5, 8) if settings.quick else range(2, 11)
+    return [
+        scoring.score_cell(settings, network, method, k)
+        for network in SHOWN
+        for method in scoring.COMPARED
+        for k in numbers
+    ]
+
+
+def _finish_k(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
+    """Draw the four charts (png), and write their data (csv, md)."""
+    own = _k_cells(settings)
+    lines: Lines = {}
+    rows = []
+    for cell, entry in zip(own, scoring.entries_of(own, results), strict=True):
+        k = cell.arguments["n_clusters"]
+        lines.setdefault((entry.network, entry.method), {})[k] = entry
+        rows.append(
+            {
+                **dict(zip(("network", "method"), entry.titles, strict=True)),
+                "n_clusters": k,
+                "weight": entry.chosen,
+                "runs": entry.n_runs,
+                **{name: entry.means.get(name) for name in scoring.MEASURES[:-1]},
+                **{f"{name}_std": entry.spreads.get(name) for name in ("Q", "B")},
+            }
+        )
+    balances = {}
+    for network in SHOWN:
+        sizes = np.unique(scoring.load_network(network).group_numbers, return_counts=True)[1]
+        balances[network] = float(sizes.min() / sizes.max())
+    page = {
+        "lines": lines,
+        "balances": balances,
+        "heads": ["method", *(f"k = {k}" for k in next(iter(lines.values())))],
+        "titles": {**scoring.NETWORKS, **scoring.TITLES},
+        "methods": scoring.COMPARED,
+        "crossed": scoring.CROSSED,
+    }
+    return write_files(folder, "fig-k", page, rows, _draw_k(lines, balances))
+
+
+def _draw_k(lines: Lines, balances: dict[str, float]) -> Any:
+    with panels(len(SHOWN), 2, (10, 7.2), sharex=True) as (figure, axes):
+        for row, network in zip(axes, SHOWN, strict=True):
+            for ax, measure in zip(row, ("Q", "B"), strict=True):
+                for method in scoring.COMPARED:
+                    shown = {k: one.means[measure] for k, one in lines[network, method].items()}
+                    ax.plot(list(shown), list(shown.values()), label=scoring.TITLES[method], **STYLES[method])
+                ax.set_title(f"{scoring.NETWORKS[network]}: {scoring.NAMES[measure]}")
+                ax.set_xticks(list(lines[network, method]))
+                ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+            row[1].axhline(
+                balances[network], color=MUTED, linestyle=(0, (5, 3)), label="balance of the data set"
+            )
+        for ax in axes[-1]:
+            ax.set_xlabel("number of clusters k")
+        figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
 FLAT = (*(method for method in scoring.COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
 _WEIGHTS_PER_CELL = 10
 
@@ -39,7 +108,7 @@ def weights_of(settings: Settings, network: str) -> list[float]:
     return [0.0, *(float(f"{value:.3g}") for value in values)]
 
 
-def cells(settings: Settings) -> list[Cell]:
+def lambda_cells(settings: Settings) -> list[Cell]:
     """Return the cells of the flat lines, shared with the table, and cells of ten weights each."""
     return [
         cell
@@ -71,38 +140,28 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
     ]
 
 
-def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
+def _finish_lambda(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw one chart per network (png), and write its data (csv, md)."""
     parts = []
     files = []
     for network in SHOWN:
         sweep = [point for cell in _sweep_cells(settings, network) for point in results[cell.key]["sweep"]]
         flat = scoring.entries_of(_flat_cells(settings, network), results)
-        parts.append({"title": scoring.NETWORKS[network], "rows": _rows(sweep, flat)})
+        points = {
+            "where Q and B cross": sweep[scoring.crossing(sweep)],
+            "highest Q": max(sweep, key=lambda point: point["Q"]),
+            "highest B": max(sweep, key=lambda point: point["B"]),
+        }
+        parts.append({"title": scoring.NETWORKS[network], "points": points, "flat": flat})
         rows = []
         for point in sweep:
             row = {name: value for name, value in point.items() if name != "spreads"}
             rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
-        files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw(network, sweep, flat))
+        files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw_lambda(network, sweep, flat))
     return [*files, *write_files(folder, "fig-lambda", {"networks": parts}, (), None)]
 
 
-def _rows(sweep: Sweep, flat: Sequence[Entry]) -> list[list[str]]:
-    """Return the table of a network: points of the sweep, then the methods without a weight."""
-    points = {
-        "where Q and B cross": sweep[scoring.crossing(sweep)],
-        "highest Q": max(sweep, key=lambda point: point["Q"]),
-        "highest B": max(sweep, key=lambda point: point["B"]),
-    }
-    named = [(f"iFairNMTF, weight {point['weight']:g} ({words})", point) for words, point in points.items()]
-    named += [(entry.titles[1], dict(entry.means)) for entry in flat]
-    return [
-        [name, number(scores["Q"]), number(scores["B"]), f"{scores['n_nonempty']:.1f}"]
-        for name, scores in named
-    ]
-
-
-def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
+def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
     """Draw Q and B scaled as in the rule, and below each with its spread and a flat line per other method."""
     weights, chosen = column(sweep, "weight"), sweep[scoring.crossing(sweep)]
     with panels(3, 1, (9, 11), sharex=True) as (figure, axes):
@@ -148,3 +207,7 @@ def _draw(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
         rest[-1].set_xlabel("weight λ of iFairNMTF")
         figure.legend(*rest[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
+
+
+OVER_K = Experiment("Over the number of clusters", _k_cells, _finish_k)
+OVER_WEIGHT = Experiment("Over the weight of iFairNMTF", lambda_cells, _finish_lambda)

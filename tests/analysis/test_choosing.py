@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
-from equigraph.analysis.choosing import StabilityRow, recommend
-from equigraph.analysis.choosing.runs import consensus, mean_agreement, without_edges
+from equigraph.analysis.choosing import StabilityRow, consensus, mean_agreement, recommend, without_edges
 from equigraph.exceptions import GraphError, InfeasibleError, ParameterError
 
 
@@ -82,9 +81,9 @@ def test_a_consensus_does_not_empty_a_cluster():
 )
 def test_recommendation(rows, number, plausible, said):
     rows = [StabilityRow(k, seeds_ari=a, removals_ari=b, objective=value) for k, a, b, value in rows]
-    found = recommend(rows, "Q")
-    assert (found.number, found.plausible) == (number, plausible)
-    assert all(words in found.reason for words in said)
+    found, reason, good = recommend(rows, "Q")
+    assert (found, good) == (number, plausible)
+    assert all(words in reason for words in said)
 
 
 def test_copies_without_edges():

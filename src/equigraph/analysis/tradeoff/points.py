@@ -1,23 +1,18 @@
-"""The fits of a sweep, in this or other processes, and the points and the front of their labels."""
+"""Points of a sweep: the labels of each value of the dial, the front, and the numbers of their clusters."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from equigraph._utils.callbacks import Notifier, Watched
 from equigraph._utils.sizes import number_by_size
-from equigraph._utils.text import one_line
 from equigraph.analysis.tradeoff.alignment import align_labels
-from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, index_of, scores_of
+from equigraph.analysis.tradeoff.contents import DIVERGED, TradeoffPoint, scores_of
 from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
 from equigraph.base import GraphClusterer
 from equigraph.graph import Graph
@@ -29,9 +24,6 @@ from equigraph.search.pool import TOLERANCE
 from equigraph.stores.blocks import BlockGraph
 
 _NAN = float("nan")
-Notes = list[tuple[type[Warning], str]]
-# Labels of one task with their scores, and the warnings of their fits.
-Solved = tuple[list[TradeoffPoint], Notes]
 
 
 @dataclass(frozen=True)
@@ -68,10 +60,11 @@ class Sweep:
             parts = [(value,) for value in self.values]
         return [(seed, part) for seed in self.seeds for part in parts]
 
-    def fitted(self, model: Any, fairness: float, seed: int) -> TradeoffPoint:
+    def fitted(self, model: Any) -> TradeoffPoint:
         """Return the point of a fitted estimator."""
         labels = np.asarray(model.labels_, dtype=np.intp)
-        return single_point(self.graph, labels, self.notion, fairness, seed, getattr(model, "status_", None))
+        status = getattr(model, "status_", None)
+        return single_point(self.graph, labels, self.notion, model.fairness, model.random_state, status)
 
 
 def single_point(
@@ -88,97 +81,6 @@ def single_point(
     return TradeoffPoint(
         fairness, labels, np.bincount(labels), scores, scores, spreads, _NAN, seed, 1, status
     )
-
-
-def run_sweep(sweep: Sweep, watch: Watched) -> tuple[list[TradeoffPoint], Notes, bool]:
-    """Return the points of every task that was done, one at least, the warnings, and whether it was stopped.
-
-    Labels that a search found on its front, at no value of the dial, have NaN as their dial.
-    """
-    solved: dict[int, Solved] = {}
-    stopped, total = False, len(sweep.tasks)
-    notify = Notifier(watch)
-    notify(sweep.stage, 0, total)
-    for place, one in _results(sweep, notify):
-        solved[place] = one
-        halfway = watch.stopped
-        if notify(sweep.stage, len(solved), total):
-            stopped = halfway or len(solved) < total
-            break
-    # Tasks end in any order; sorted, so that the result does not depend on it.
-    in_order = [solved[place] for place in sorted(solved)]
-    points = [point for found, _ in in_order for point in found]
-    return points, [note for _, notes in in_order for note in notes], stopped
-
-
-def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
-    """Yield the indices of tasks with their points and warnings, as they are done."""
-    if sweep.n_jobs in (None, 1):
-        together = _solve_together(sweep)
-        if together is not None:
-            yield from together
-            return
-        for place, (seed, values) in enumerate(sweep.tasks):
-            yield place, _solve(sweep, seed, values, notify)
-        return
-    from joblib import Parallel, delayed, effective_n_jobs
-
-    # In batches, so that callbacks can stop the sweep between them.
-    size = 2 * effective_n_jobs(sweep.n_jobs)
-    with Parallel(n_jobs=sweep.n_jobs) as pool:
-        for start in range(0, len(sweep.tasks), size):
-            tasks = sweep.tasks[start : start + size]
-            done = pool(delayed(_solve)(sweep, seed, values, Notifier()) for seed, values in tasks)
-            yield from enumerate(done, start)
-
-
-def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: Any) -> Solved:
-    """Return the points and warnings of one task; runs in any process."""
-    model = clone(sweep.model).set_params(random_state=seed)
-    with _noted() as notes:
-        if not model._searches_dial:
-            fits = [clone(model).set_params(fairness=value).fit(sweep.graph) for value in values or ()]
-            return [sweep.fitted(*one, seed) for one in zip(fits, values or (), strict=True)], notes
-        found = model._fit_dial(model._prepare(sweep.graph, None), values, notify)
-    # A method that was stopped halfway may have fewer labels than values.
-    dials = [*(values or ())[: len(found.labels)], *([_NAN] * len(found.front))]
-    points = [
-        single_point(sweep.graph, np.asarray(labels, dtype=np.intp), sweep.notion, dial, seed)
-        for dial, labels in zip(dials, (*found.labels, *found.front), strict=True)
-    ]
-    return points, notes
-
-
-def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
-    """Return indices of tasks with the results of `_solve`, in any order, or None if fits run one by one."""
-    if not sweep.model._shares_fits or len(sweep.tasks) < 2:
-        return None
-    pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
-    highest = max(value for _, value in pairs)
-    problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
-    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
-    ready = sweep.model._fit_together(problem, models)
-    return None if ready is None else _finished(sweep, pairs, ready)
-
-
-def _finished(
-    sweep: Sweep, pairs: list[tuple[int, float]], ready: Iterator[tuple[int, Any]]
-) -> Iterator[tuple[int, Solved]]:
-    for place, finish in ready:
-        with _noted() as notes:
-            model = finish()
-        seed, value = pairs[place]
-        yield place, ([sweep.fitted(model, value, seed)], notes)
-
-
-@contextmanager
-def _noted() -> Iterator[Notes]:
-    """Collect warnings instead of showing them."""
-    notes: Notes = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield notes
-    notes += [(warning.category, one_line(warning.message)) for warning in caught]
 
 
 def points_and_front(
@@ -278,11 +180,11 @@ def _numbered(
     """
     most = max(int(one.labels.max()) + 1 for one in points)
     n_clusters = max(most, getattr(sweep.model, "n_clusters", None) or 0)
-    known = [one for one in points if index_of(one, fixed) is not None]
+    known = [one for one in points if one in fixed]
     before = known[0].labels if known else number_by_size(points[0].labels, n_clusters)
     numbered = []
     for one in points:
-        if index_of(one, fixed) is None:
+        if one not in fixed:
             labels = one.labels
             if not sweep.names_clusters:
                 labels = align_labels(labels, before, n_clusters)
