@@ -12,6 +12,7 @@ No array is larger than n times the first layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -39,6 +40,7 @@ from equigraph.graph.validate import in_users_unit
 from equigraph.stores.products import Product, SerialProduct, product_of, single_blas_thread
 
 
+@dataclass(eq=False, repr=False)
 class DFNMF(GraphClusterer):
     r"""Deep fair nonnegative matrix factorisation.
 
@@ -102,6 +104,20 @@ class DFNMF(GraphClusterer):
     (8, 3)
     """
 
+    n_clusters: int = 2
+    fairness: float = 1.0
+    _: KW_ONLY
+    layers: tuple[int, ...] = (64,)
+    all_columns: bool = True
+    exponent: float = 0.25
+    pretrain_iter: int = 50
+    max_iter: int = 500
+    tol: float = 1e-4
+    random_state: RandomState = None
+    callbacks: Callbacks = None
+    time_limit: float | None = None
+    verbose: bool = False
+
     _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
@@ -116,35 +132,6 @@ class DFNMF(GraphClusterer):
         "tol": Real(low=0, help="Stop when the membership changes by less than this, relative to its norm."),
         **PROGRESS,
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        fairness: float = 1.0,
-        *,
-        layers: tuple[int, ...] = (64,),
-        all_columns: bool = True,
-        exponent: float = 0.25,
-        pretrain_iter: int = 50,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.layers = layers
-        self.all_columns = all_columns
-        self.exponent = exponent
-        self.pretrain_iter = pretrain_iter
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +35,7 @@ _MOST_WEIGHT = 100.0
 _MOST_STRENGTH = 1.0
 
 
+@dataclass(eq=False, repr=False)
 class FairNMTF(GraphClusterer):
     r"""Fair nonnegative tri-factorisation with a dial from 0 (cohesion) to 1 (fairness).
 
@@ -106,6 +107,21 @@ class FairNMTF(GraphClusterer):
     True
     """
 
+    n_clusters: int = 2
+    fairness: float = 0.5
+    _: KW_ONLY
+    penalty: str | Penalty = "scatter"
+    init: str = "fair-spectral"
+    solver: str = "cd"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-4
+    random_state: RandomState = None
+    execution: Any = None
+    callbacks: Callbacks = None
+    time_limit: float | None = None
+    verbose: bool = False
+
     _square_passes: ClassVar[int] = 3
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
@@ -125,37 +141,6 @@ class FairNMTF(GraphClusterer):
         "execution": EXECUTION,
         **PROGRESS,
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        fairness: float = 0.5,
-        *,
-        penalty: str | Penalty = "scatter",
-        init: str = "fair-spectral",
-        solver: str = "cd",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.penalty = penalty
-        self.init = init
-        self.solver = solver
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _fairness_wanted(self) -> bool:
         # A custom penalty needs no groups.

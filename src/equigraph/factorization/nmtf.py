@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -50,6 +50,7 @@ _STARTS: dict[str, Callable[..., tuple[NDArray, NDArray]]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class NMTF(GraphClusterer):
     r"""Nonnegative matrix tri-factorisation of a graph.
 
@@ -123,6 +124,20 @@ class NMTF(GraphClusterer):
     [0, 0, 0, 1, 1, 1]
     """
 
+    n_clusters: int = 2
+    _: KW_ONLY
+    init: str = "svd"
+    penalty: Penalty | None = None
+    solver: str = "mu"
+    max_iter: int = 500
+    tol: float = 1e-4
+    dtype: str | None = None
+    random_state: RandomState = None
+    execution: Any = None
+    callbacks: Callbacks = None
+    time_limit: float | None = None
+    verbose: bool = False
+
     _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
@@ -139,35 +154,6 @@ class NMTF(GraphClusterer):
     }
 
     _shares_fits: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        init: str = "svd",
-        penalty: Penalty | None = None,
-        solver: str = "mu",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        dtype: str | None = None,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.penalty = penalty
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dtype = dtype
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def fit(
         self,
@@ -282,6 +268,7 @@ class NMTF(GraphClusterer):
         return ""
 
 
+@dataclass(eq=False, repr=False)
 class IFairNMTF(NMTF):
     r"""Individually fair tri-factorisation, as the paper defines it.
 
@@ -353,44 +340,17 @@ class IFairNMTF(NMTF):
     True
     """
 
+    fairness: float = 1.0
+    _: KW_ONLY
+    self_pairs: bool = True
     # This model is defined by multiplicative updates.
-    solver = "mu"
+    solver: str = field(init=False, default="mu")
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **{name: constraint for name, constraint in NMTF._parameters.items() if name != "solver"},
         "fairness": Real(low=0, help="Weight (lambda) of the contrastive penalty."),
         "self_pairs": Boolean(help="Whether a node counts in the average of its own group."),
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        fairness: float = 1.0,
-        *,
-        self_pairs: bool = True,
-        init: str = "svd",
-        penalty: Penalty | None = None,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        dtype: str | None = None,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.self_pairs = self_pairs
-        self.init = init
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dtype = dtype
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from equigraph.factorization.multiplicative import multiplicative_updates, warn_
 from equigraph.stores.products import product_of, single_blas_thread
 
 
+@dataclass(eq=False, repr=False)
 class SymNMF(GraphClusterer):
     r"""Symmetric nonnegative matrix factorisation, the simplest relative of iFairNMTF.
 
@@ -59,6 +61,15 @@ class SymNMF(GraphClusterer):
     [0, 0, 1, 1]
     """
 
+    n_clusters: int = 2
+    _: KW_ONLY
+    max_iter: int = 500
+    tol: float = 1e-4
+    random_state: RandomState = None
+    callbacks: Callbacks = None
+    time_limit: float | None = None
+    verbose: bool = False
+
     _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
@@ -66,25 +77,6 @@ class SymNMF(GraphClusterer):
         "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         **PROGRESS,
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _fit(self, problem: Problem) -> Clustering:
         adjacency = problem.adjacency
