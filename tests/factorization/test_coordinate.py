@@ -254,9 +254,7 @@ def test_interaction_is_the_nonnegative_least_squares_fit():
     pairs = [(i, j) for i in range(3) for j in range(i, 3)]
     parts = [np.outer(H[:, i], H[:, j]) + (np.outer(H[:, j], H[:, i]) if i != j else 0) for i, j in pairs]
     expected = nnls(np.column_stack([part.ravel() for part in parts]), A.ravel())[0]
-    W = fit_interaction(
-        np.zeros((3, 3)), H.T @ A @ H, H.T @ H, np.zeros(3), capped=False, n_sweeps=5000, tolerance=1e-14
-    )
+    W = fit_interaction(np.zeros((3, 3)), H.T @ A @ H, H.T @ H, np.zeros(3), capped=False, n_sweeps=5000)
     np.testing.assert_allclose([W[pair] for pair in pairs], expected, atol=1e-8)
 
 
@@ -268,12 +266,7 @@ def test_every_entry_of_the_interaction_is_best_given_the_others(weight, seed):
     norm = np.linalg.norm(A)
     factor = weight * norm / (3 * A.sum() / 20)
     cost = np.array([factor * penalty.value(H[:, [j]]) for j in range(3)])
-    W = (
-        fit_interaction(
-            W / norm, H.T @ A @ H / norm, H.T @ H, cost, capped=False, n_sweeps=200, tolerance=1e-14
-        )
-        * norm
-    )
+    W = fit_interaction(W / norm, H.T @ A @ H / norm, H.T @ H, cost, capped=False, n_sweeps=200) * norm
 
     def value(W):
         return normalized_objective(product, H, W, penalty=penalty, weight=weight)
@@ -290,7 +283,7 @@ def test_every_entry_of_the_interaction_is_best_given_the_others(weight, seed):
 def test_capped_links_fall_but_do_not_rise():
     A, H, W, _ = problem(5)
     W = W / 100
-    fitted = fit_interaction(W, H.T @ A @ H, H.T @ H, np.zeros(3), capped=True, n_sweeps=20, tolerance=0.0)
+    fitted = fit_interaction(W, H.T @ A @ H, H.T @ H, np.zeros(3), capped=True, n_sweeps=20)
     off = ~np.eye(3, dtype=bool)
     assert (fitted[off] <= W[off]).all()
     assert (fitted != W).any()

@@ -70,9 +70,10 @@ def test_the_objective_of_the_factorisation_never_rises(blocks, solver, penalty,
     assert model.n_iter_ <= model.max_iter
 
 
+@pytest.mark.parametrize("solver", ["cd", "mu"])
 @pytest.mark.parametrize("fairness", [0.0, 0.3, 0.8])
-def test_the_history_ends_with_the_objective_of_the_factors(blocks, fairness):
-    model = fit(blocks, fairness)
+def test_the_history_ends_with_the_objective_of_the_factors(blocks, solver, fairness):
+    model = fit(blocks, fairness, solver=solver)
     adjacency, codes = blocks
     expected = normalised_objective(model, adjacency, Scatter(encode_groups(codes)), fairness)
     assert model.objective_history_[-1] == pytest.approx(expected, rel=1e-8)

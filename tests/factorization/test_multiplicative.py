@@ -8,7 +8,7 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
-from equigraph.factorization.multiplicative import Status, iterate, multiplicative_updates
+from equigraph.factorization.multiplicative import Status, iterate, keep_interaction, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
 from equigraph.factorization.row_steps import run_fits
 from equigraph.stores.products import SerialProduct, memory_product
@@ -141,7 +141,7 @@ def test_tolerance_and_fixed_interaction():
     assert early.status is Status.CONVERGED
     assert early.n_iter == expected.n_iter
     assert early.change == pytest.approx(expected.change, rel=1e-6)
-    fixed = multiplicative_updates(memory_product(A), H, np.eye(2), fit_interaction=False, max_iter=30, tol=0)
+    fixed = multiplicative_updates(memory_product(A), H, np.eye(2), fit=keep_interaction, max_iter=30, tol=0)
     np.testing.assert_array_equal(fixed.W, np.eye(2))
     assert fixed.history[-1] == pytest.approx(np.linalg.norm(A.toarray() - fixed.H @ fixed.H.T) ** 2)
 
@@ -225,7 +225,7 @@ def dense_deep(A, H, W, F, lam, exponent, n_iter):
 
 def deep_updates(A, H, W, penalty, exponent, max_iter):
     steps = LayerSteps(SerialProduct(sparse.csr_array(A)), H, penalty, exponent)
-    return iterate(steps, W, max_iter=max_iter, tol=0, fit_interaction=True, notify=Notifier())
+    return iterate(steps, W, max_iter=max_iter, tol=0, notify=Notifier())
 
 
 @pytest.mark.parametrize("layers", [(3,), (8, 3), (12, 6, 3)])

@@ -147,7 +147,7 @@ class DFNMF(GraphClusterer):
             H, W = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
             steps = LayerSteps(product, H, penalty, self.exponent)
             limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-            factors = iterate(steps, W, fit_interaction=True, notify=notify, **limits)
+            factors = iterate(steps, W, notify=notify, **limits)
         warn_unless_converged(self, factors)
         psi = with_rows(factors.H, linked, problem.n_nodes) if reduced else factors.H
         psi, W = in_users_unit(psi, factors.W, problem.unit)
@@ -226,7 +226,7 @@ class LayerSteps(PanelSteps):
         super().__init__(product, _chain(layers), penalty)
         self._layers, self._exponent = list(layers), exponent
 
-    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray[np.float64]) -> Sums:
         """Replace H by the next one and return its sums."""
         self._last = self._H
         for i in range(len(self._layers)):
@@ -238,7 +238,8 @@ class LayerSteps(PanelSteps):
 
     def _updated(self, i: int, W: NDArray[np.float64], HH: NDArray[np.float64]) -> NDArray:
         right, middle = interaction_tables(W, HH)
-        pull, push = self._AH @ right + self._terms.negative, self._H @ middle + self._terms.positive
+        positive, negative = self._penalty_products
+        pull, push = self._AH @ right + negative, self._H @ middle + positive
         if i > 0:
             before = _chain(self._layers[:i])
             pull, push = before.T @ pull, before.T @ push

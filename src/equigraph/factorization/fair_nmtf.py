@@ -61,8 +61,8 @@ class FairNMTF(GraphClusterer):
         Start; the strength of fairness in the first follows the dial. "partition": the labels that `FairPartition`
         finds at the same dial.
     solver : {"cd", "mu"}, default="cd"
-        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates. In the
-        latter the scale of H is free, so that the penalty has less effect.
+        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates of H, which
+        need several times the steps.
     n_init : int, default=1
         Number of runs; the one with the smallest objective is kept.
     max_iter : int, default=100
@@ -87,8 +87,7 @@ class FairNMTF(GraphClusterer):
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`; membership and interaction are H and W of the factorisation, without postprocessing.
     objective_history_ : ndarray
-        Normalised objective after each step. With the solver "cd" it never rises; with "mu" its penalty is that of H
-        during the updates, before its final scaling.
+        Normalised objective after each step. With the solver "cd" it never rises.
     n_iter_ : int
         Number of steps.
 

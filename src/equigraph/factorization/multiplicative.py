@@ -85,12 +85,26 @@ def warn_unless_converged(model: Any, factors: Factors, divergence: str = "") ->
 
 
 class Sums(NamedTuple):
-    """Small matrices and sums of a membership, wherever its rows are: H'H, H'AH and R(H)."""
+    """Small matrices and sums of a membership, wherever its rows are: H'H, H'AH and R of each column of H."""
 
     HH: NDArray[np.float64]
     HAH: NDArray[np.float64]
-    penalty: float
+    costs: NDArray[np.float64]
     moved: float  # squared norm of the last change of H; 0 at the start
+
+
+# Fit of W, from W, the sums and the number of the step: the next W, and the weight of the penalty in each column of H.
+InteractionFit = Callable[[NDArray[np.float64], Sums, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def update_interaction(W: NDArray, sums: Sums, step: int) -> tuple[NDArray, NDArray]:
+    """Return the next W by a multiplicative update, and weights of 1."""
+    return W * sums.HAH / np.maximum(sums.HH @ W @ sums.HH, FLOOR), np.ones(len(W))
+
+
+def keep_interaction(W: NDArray, sums: Sums, step: int) -> tuple[NDArray, NDArray]:
+    """Return the same W, and weights of 1."""
+    return W, np.ones(len(W))
 
 
 class PanelSteps:
@@ -108,13 +122,12 @@ class PanelSteps:
         """Return the sums of the initial H."""
         return self._sums()
 
-    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
-        """Replace H by the next one, given the last W and H'H, and return its sums."""
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one, given W, H'H and the weights of the last fit, and return its sums."""
         self._last = self._H
         right, middle = (table.astype(self._H.dtype) for table in interaction_tables(W, HH))
-        self._H = update_membership(
-            self._H, self._AH, right, middle, self._terms.positive, self._terms.negative
-        )
+        positive, negative = (product * weights.astype(self._H.dtype) for product in self._penalty_products)
+        self._H = update_membership(self._H, self._AH, right, middle, positive, negative)
         return self._sums()
 
     def undo(self) -> None:
@@ -127,8 +140,10 @@ class PanelSteps:
 
     def _sums(self) -> Sums:
         H = self._H
-        self._AH, self._terms = self._product(H), self._penalty.terms(H)
-        return Sums(gram(H, H), gram(H, self._AH), self._terms.value, squared_change(self._last, H))
+        self._AH, terms = self._product(H), self._penalty.terms(H)
+        self._penalty_products = terms.positive, terms.negative
+        up, down = (np.einsum("ij,ij->j", H, product, dtype=np.float64) for product in self._penalty_products)
+        return Sums(gram(H, H), gram(H, self._AH), up - down, squared_change(self._last, H))
 
 
 def multiplicative_updates(
@@ -139,12 +154,12 @@ def multiplicative_updates(
     penalty: Penalty | None = None,
     max_iter: int = 500,
     tol: float = 1e-4,
-    fit_interaction: bool = True,
+    fit: InteractionFit = update_interaction,
     notify: Callable[[str, int, int, float], bool] | None = None,
 ) -> Factors:
     r"""Minimise :math:`\|A - H W H^\top\|_F^2 + R(H)` over nonnegative H and W.
 
-    The dtype of H is that of the computation. Without ``fit_interaction`` W is fixed; the identity gives symmetric
+    The dtype of H is that of the computation. With ``fit=keep_interaction`` and the identity for W this is symmetric
     factorisation, A = H H'. With status ``DIVERGED`` factors and history end at the last finite iteration.
 
     If L is symmetric the objective never rises. For the contrastive penalty on unequal groups L is neither symmetric
@@ -158,8 +173,7 @@ def multiplicative_updates(
         steps = RowSteps(product, H, penalty)
     else:
         steps = PanelSteps(product, H, penalty)
-    limits: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "fit_interaction": fit_interaction}
-    return iterate(steps, W, notify=notify or Notifier(), **limits)
+    return iterate(steps, W, max_iter=max_iter, tol=tol, fit=fit, notify=notify or Notifier())
 
 
 def has_row_form(penalty: Penalty) -> bool:
@@ -174,11 +188,11 @@ def iterate(
     *,
     max_iter: int,
     tol: float,
-    fit_interaction: bool,
     notify: Callable[[str, int, int, float], bool],
+    fit: InteractionFit = update_interaction,
 ) -> Factors:
     """Iterate the updates; if the rows of H are lost with their workers, return the last checkpoint."""
-    W = W.astype(np.float64)
+    W, weights = W.astype(np.float64), np.ones(len(W))
     history: list[float] = []
     status, change = Status.MAX_ITER, float("nan")
     try:
@@ -187,10 +201,10 @@ def iterate(
             size = float(np.trace(sums.HH))
             # Overflow is expected if the weight of the penalty is too large; it is reported as divergence.
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = steps.advance(W, sums.HH)
-                W_next = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
+                sums = steps.advance(W, sums.HH, weights)
+                W_next, weights = fit(W, sums, len(history))
                 error = reconstruction_error(steps.squared_norm, sums.HAH, sums.HH, W_next)
-                objective = error + sums.penalty
+                objective = error + float(sums.costs @ weights)
             if not (np.isfinite(objective) and np.isfinite(W_next).all()):
                 steps.undo()
                 status = Status.DIVERGED
@@ -252,11 +266,6 @@ def update_membership(
     np.sqrt(numerator, out=numerator)
     numerator *= H
     return numerator
-
-
-def update_interaction(W: NDArray, HAH: NDArray, HH: NDArray) -> NDArray:
-    """Return the next W; no argument is changed."""
-    return W * HAH / np.maximum(HH @ W @ HH, FLOOR)
 
 
 def squared_change(old: NDArray, new: NDArray) -> float:

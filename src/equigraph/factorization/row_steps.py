@@ -46,7 +46,7 @@ class Tables(NamedTuple):
     middle: NDArray  # W'H'HW + WH'HW'
     positive: NDArray  # contribution of the penalty to the denominators of each group
     negative: NDArray  # contribution of the penalty to the numerators of each group
-    own: NDArray  # coefficient of a node's own row in ``positive``
+    own: NDArray  # coefficients of a node's own row in ``positive``
 
 
 class Totals(NamedTuple):
@@ -80,7 +80,7 @@ class RowSteps:
         """Return the sums of the initial H."""
         return self._sums(self._store.each(start_rows, self._here, self._form.own.size))
 
-    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray[np.float64]) -> Sums:
         """Replace H by the next one and return its sums."""
         self._n_steps += 1
         if self._n_steps % CHECKPOINT == 0:
@@ -89,7 +89,8 @@ class RowSteps:
                 H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
                 self.kept = H, W.copy(), self._n_steps - 1
         self._here, self._before = self._before, self._here
-        return self._sums(self._store.each(advance_rows, self._before, self._here, self._tables(W, HH)))
+        tables = self._tables(W, HH, weights)
+        return self._sums(self._store.each(advance_rows, self._before, self._here, tables))
 
     def undo(self) -> None:
         """Undo the last `advance`."""
@@ -101,24 +102,20 @@ class RowSteps:
         self._store.checkpoint(())
         return H
 
-    def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
+    def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray) -> Tables:
         right, middle = interaction_tables(W, HH)
-        positive, negative = (
-            table @ self._group_sums for table in (self._form.positive, self._form.negative)
-        )
+        form, sums = self._form, self._group_sums * weights
+        of_groups = form.positive @ sums, form.negative @ sums, np.outer(form.own, weights)
         # The scale of the graph is applied to the small table instead of the rows of the product.
-        right, middle, positive, negative = map(
-            self._padded, (self._scale * right, middle, positive, negative)
-        )
-        return Tables(right, middle, positive, negative, self._form.own.astype(self._dtype))
+        return Tables(*map(self._padded, (self._scale * right, middle, *of_groups)))
 
     def _sums(self, parts: list[Totals]) -> Sums:
         crosses = self._store.multiply(self._here, "AH", cross_rows, self._here)
         HH, sums, squares, moved = map(ordered_sum, zip(*parts, strict=True))
         k = self._n_clusters
         self._group_sums = sums[:, :k]
-        value = self._form.value(self._group_sums, squares.sum(axis=1))
-        return Sums(HH[:k, :k], ordered_sum(crosses)[:k, :k] * self._scale, value, float(moved.sum()))
+        costs = self._form.costs(self._group_sums, squares[:, :k])
+        return Sums(HH[:k, :k], ordered_sum(crosses)[:k, :k] * self._scale, costs, float(moved.sum()))
 
     def _padded(self, panel: NDArray) -> NDArray:
         """Return a copy padded with columns of zeros, which stay zero, so that rows fill vector registers."""
@@ -164,7 +161,7 @@ def advance_rows(rows: Rows, before: str, here: str, tables: Tables) -> Totals:
     from equigraph.stores.kernels import update_rows
 
     H, AH, codes = rows.get(before), rows.get("AH"), rows.get("codes")
-    out, width, n_groups = rows.allocate(here, H.shape[1:], H.dtype), H.shape[1], tables.own.size
+    out, width, n_groups = rows.allocate(here, H.shape[1:], H.dtype), H.shape[1], len(tables.own)
     if width <= MOST_COLUMNS:
         totals = Totals(*(np.zeros((n_rows, width)) for n_rows in (width, n_groups, n_groups, 1)))
         # Received tables are read-only; as writable arrays all tables share one compiled loop.
@@ -173,7 +170,7 @@ def advance_rows(rows: Rows, before: str, here: str, tables: Tables) -> Totals:
     for start in range(0, H.shape[0], _CACHED_ROWS):
         some = slice(start, start + _CACHED_ROWS)
         positive = tables.positive.take(codes[some], axis=0)
-        positive += tables.own.take(codes[some])[:, None] * H[some]
+        positive += tables.own.take(codes[some], axis=0) * H[some]
         np.maximum(positive, 0, out=positive)
         negative = tables.negative.take(codes[some], axis=0)
         update_membership(H[some], AH[some], tables.right, tables.middle, positive, negative, out[some])

@@ -11,7 +11,11 @@ from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import PROGRESS, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.factorization.multiplicative import multiplicative_updates, warn_unless_converged
+from equigraph.factorization.multiplicative import (
+    keep_interaction,
+    multiplicative_updates,
+    warn_unless_converged,
+)
 from equigraph.stores.products import product_of, single_blas_thread
 
 
@@ -88,7 +92,7 @@ class SymNMF(GraphClusterer):
                 product_of(adjacency),
                 H.astype(adjacency.dtype),
                 np.eye(self.n_clusters),
-                fit_interaction=False,
+                fit=keep_interaction,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 notify=notify,

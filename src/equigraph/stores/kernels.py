@@ -78,7 +78,7 @@ def update_rows(width):
                 denominator = add_multiple(denominator, H[row, a], load(middle, a, 0, width))
             group = np.intp(codes[row])
             numerator = add(numerator, load(negative, group, 0, width))
-            above = add_multiple(load(positive, group, 0, width), own[group], old)
+            above = add(load(positive, group, 0, width), multiply(load(own, group, 0, width), old))
             denominator = add(denominator, at_least(above, H.dtype.type(0)))
             ratio = divide(numerator, at_least(denominator, H.dtype.type(floor)))
             # Two square roots are several times as fast as a power.
