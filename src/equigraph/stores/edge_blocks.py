@@ -41,7 +41,7 @@ from equigraph.stores.edge_names import (
     batches,
     collect_names,
     file_errors,
-    has_names,
+    is_text,
     name_of,
     numbers_of_names,
 )
@@ -55,11 +55,12 @@ _MOST_NODES = 2**33
 class EdgeColumns:
     """Names of the columns of both ends and, if any, of the weights.
 
-    If ends are names, ``names`` is the file with all of them in order, once they are collected.
+    ``named`` says whether ends are names; ``names`` is then the file with all of them in order, once it is written.
     """
 
     ends: list[str]
     weight: str | None
+    named: bool
     names: Path | None = None
 
 
@@ -127,7 +128,7 @@ def write_edge_blocks(
         with naming_the_path(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
         spare = stack.enter_context(private_folder(folder.parent))
-        if has_names(files[0], columns):
+        if columns.named:
             if n_nodes is not None:
                 raise ParameterError(
                     "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
@@ -158,8 +159,11 @@ def _write_numbered(
 ) -> BlockGraph:
     """Write blocks of an edge set whose nodes are numbered, or whose names are collected."""
     most = n_nodes or FREE_NODES + TIMES * sum(file.stat().st_size for file in files)
-    found = mapped(count_file, files, [columns] * len(files), [most] * len(files))
-    counts, n_loops = _counted(found, n_nodes)
+    counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
+    for found, loops in mapped(partial(count_file, columns=columns, most=most), files):
+        counts, n_loops = _padded_sum(counts, found), n_loops + loops
+    if counts.size == 0:
+        raise GraphError("The edge set has no edge: expected at least one.")
     warn_self_loops(n_loops)
     index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
     fields = [("row", index), ("column", index)]
@@ -172,15 +176,8 @@ def _write_numbered(
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
         for _ in mapped(scatter, files, range(len(files))):
             pass
-        sort = partial(
-            sort_block,
-            spill=spill,
-            folder=writer.partial,
-            cuts=cuts,
-            kind=kind,
-            duplicates=duplicates,
-            names=columns.names,
-        )
+        options = {"cuts": cuts, "kind": kind, "duplicates": duplicates, "names": columns.names}
+        sort = partial(sort_block, spill=spill, folder=writer.partial, **options)
         for facts in mapped(sort, range(len(cuts) - 1)):
             writer.add(facts)
         shutil.rmtree(spill)
@@ -207,14 +204,16 @@ def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
     """Find the columns of an edge set in its first file."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     try:
-        names = list(parquet.read_schema(file).names)
+        schema = parquet.read_schema(file)
     except (OSError, ValueError) as error:
         raise GraphError(f"{file} cannot be read as parquet ({reason(error)}).") from error
+    names = list(schema.names)
     if len(names) < 2:
         raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
     ends = end_columns(names) or (0, 1)
     place = weight_column(names, ends, weight, file.name)
-    return EdgeColumns([names[end] for end in ends], None if place is None else names[place])
+    named = any(is_text(schema.types[end]) for end in ends)
+    return EdgeColumns([names[end] for end in ends], None if place is None else names[place], named)
 
 
 def read_batches(
@@ -282,18 +281,6 @@ def count_file(file: Path, columns: EdgeColumns, most: int) -> tuple[NDArray[np.
     return counts, n_loops
 
 
-def _counted(
-    parts: Iterable[tuple[NDArray[np.int64], int]], n_nodes: int | None
-) -> tuple[NDArray[np.int64], int]:
-    counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
-    for found, loops in parts:
-        counts = _padded_sum(counts, found)
-        n_loops += loops
-    if counts.size == 0:
-        raise GraphError("The edge set has no edge: expected at least one.")
-    return counts, n_loops
-
-
 def _padded_sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the sum of two arrays, the shorter one padded with zeros."""
     short, long = sorted((one, other), key=len)
@@ -343,8 +330,7 @@ def sort_block(
     pairs = sparse.csr_array((weights, edges["column"].copy(), indptr), shape=(high - low, n_nodes))
 
     def conflict(row: int, column: int) -> GraphError:
-        found = pairs.data[pairs.indptr[row] : pairs.indptr[row + 1]]
-        found = found[pairs.indices[pairs.indptr[row] : pairs.indptr[row + 1]] == column]
+        found = weights[(edges["row"] == low + row) & (edges["column"] == column)]
         return GraphError(
             f"The edge between {name_of(names, low + row)} and {name_of(names, column)} is listed with the weights "
             f"{found.min():g} and {found.max():g}: say how to combine them with duplicates='sum', 'max', 'min' or "

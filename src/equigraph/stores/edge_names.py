@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError, only_ours, reason, require
+from equigraph.exceptions import GraphError, only_ours, require
 from equigraph.graph.names import text_array
 
 if TYPE_CHECKING:
@@ -30,13 +30,6 @@ def is_text(kind: Any) -> bool:
     if types.is_dictionary(kind):
         kind = kind.value_type
     return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def has_names(file: Path, columns: EdgeColumns) -> bool:
-    """Return whether the ends of an edge set are names, by the column types of its first file."""
-    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
-    schema = parquet.read_schema(file)
-    return any(is_text(schema.field(name).type) for name in columns.ends)
 
 
 def collect_names(
@@ -114,15 +107,15 @@ def numbers_of_names(file: Path, columns: EdgeColumns) -> Callable[..., NDArray[
     assert columns.names is not None
     # One lookup in the long table of all names per file; batches are looked up among the names of the file.
     own = names_of_file(file, columns)
-    places = compute.index_in(own, value_set=read_names(columns.names)).to_numpy(zero_copy_only=False)
-    if own and (places.dtype.kind != "i" or np.isnan(places.astype(float)).any()):
+    places = compute.index_in(own, value_set=read_names(columns.names))
+    if places.null_count:
         raise GraphError(
             f"{file} has changed since the names of its nodes were collected: write the blocks again."
         )
 
     def numbers(column: Any, name: str, file: Path, first: int) -> NDArray[np.int64]:
         rows = compute.index_in(_texts(column, name, file, first), value_set=own)
-        return places[rows.to_numpy(zero_copy_only=False)].astype(np.int64)
+        return places.to_numpy()[rows.to_numpy()].astype(np.int64)
 
     return numbers
 
@@ -132,23 +125,14 @@ def read_names(path: Path) -> Any:
     import pyarrow
     from pyarrow import parquet
 
-    return (
-        parquet.read_table(path, columns=[_COLUMN])
-        .column(_COLUMN)
-        .cast(pyarrow.large_string())
-        .combine_chunks()
-    )
+    return parquet.read_table(path)[_COLUMN].cast(pyarrow.large_string()).combine_chunks()
 
 
 def names_array(path: Path) -> NDArray[Any]:
     """Return the names in a folder of row blocks as an array of text."""
     require("pyarrow.parquet", extra="io", purpose="Reading names in parquet")
-    try:
+    with only_ours(f"{path} cannot be read as names, so write the blocks again", GraphError):
         return text_array(read_names(path).to_pylist())
-    except (OSError, KeyError, ValueError, TypeError, NotImplementedError) as error:
-        raise GraphError(
-            f"{path} cannot be read as names ({reason(error)}): write the blocks again."
-        ) from error
 
 
 def name_of(path: Path | None, node: int) -> Any:
