@@ -180,22 +180,6 @@ def test_fits_together_are_the_fits_alone(dtype, k, n_fits):
         assert_same(found[place], alone)
 
 
-def test_a_fit_that_diverges_leaves_the_others_alone():
-    rng = np.random.default_rng(8)
-    groups = np.repeat([0, 1], [45, 5])
-    product = memory_product(random_graph(50))
-    H, W = start(rng, 50, 3)
-    weights = [1e6, 0.1, 0.2, 1e6, 0.3, 0.4, 0.5, 0.6]
-    penalties = [weight * Contrastive(groups, self_pairs=False) for weight in weights]
-    fits = [(H, W, penalty) for penalty in penalties]
-    limits = {"max_iter": 200, "tol": 0}
-    found = dict(run_fits(product, fits, **limits))
-    assert [found[place].status is Status.DIVERGED for place in range(4)] == [True, False, False, True]
-    for place, penalty in enumerate(penalties):
-        alone = multiplicative_updates(product, H, W, penalty=penalty, **limits)
-        assert_same(found[place], alone)
-
-
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
     """Run the deep updates with dense n x n matrices, left to right."""
     H = list(H)

@@ -1,14 +1,9 @@
-"""The normalised objective of coordinate descent, and its gradient."""
+"""The normalised objective of coordinate descent."""
 
 import numpy as np
 
 from equigraph.factorization.multiplicative import reconstruction_error
-from equigraph.factorization.normalized import (
-    graph_scale,
-    length_forces,
-    penalty_weight,
-    strengths,
-)
+from equigraph.factorization.normalized import graph_scale, penalty_weight, strengths
 from equigraph.stores.products import gram
 
 
@@ -58,38 +53,3 @@ def normalized_objective(product, H, W, *, penalty=None, weight=1.0):
     factor = penalty_weight(weight, H.shape[1], scale)
     cost = factor * float(strengths(HH, W)[0] @ column_penalties(penalty, H)) if factor else 0.0
     return reconstruction_error(1.0, HAH, HH, W) + cost
-
-
-def normalized_gradient(product, H, W, *, penalty=None, weight=1.0):
-    """Return the gradients of J with respect to H and to W, all entries of W taken as free.
-
-    J has kinks where the own link of a cluster ties with another; there it is a gradient from one side.
-
-    Parameters
-    ----------
-    product, H, W, penalty, weight
-        As for `normalized_objective`.
-
-    Returns
-    -------
-    gradient_H : ndarray of shape (n_nodes, k)
-    gradient_W : ndarray of shape (k, k)
-    """
-    scale = graph_scale(product)
-    k = H.shape[1]
-    if scale.norm == 0:
-        return np.zeros(H.shape), np.zeros((k, k))
-    H = np.asarray(H, dtype=np.float64)
-    W = np.asarray(W, dtype=np.float64) / scale.norm
-    AH, HH = product(H) / scale.norm, gram(H, H)
-    on_H = 4 * (H @ (W @ HH @ W) - AH @ W)
-    on_W = 2 * (HH @ W @ HH - gram(H, AH))
-    factor = penalty_weight(weight, k, scale)
-    if penalty is not None and factor:
-        w, best = strengths(HH, W)
-        r = column_penalties(penalty, H)
-        on_H += factor * w * penalty.gradient(H) + H * length_forces(factor * r, w, best, HH)
-        length = np.sqrt(np.diag(HH))
-        rows = np.flatnonzero(length)
-        on_W[rows, best[rows]] += factor * r[rows] * length[best[rows]] / length[rows]
-    return on_H, on_W / scale.norm
