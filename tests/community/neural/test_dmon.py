@@ -124,7 +124,7 @@ def test_callback_stops_and_sees_every_epoch():
 
 def test_divergence_keeps_the_last_finite_state():
     A, _ = planted()
-    model = quick(learning_rate=1e38, hidden=(16, 16))
+    model = quick(learning_rate=1e20, hidden=(16, 16))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyClusterWarning)
         with pytest.warns(ConvergenceWarning, match="diverged") as told:

@@ -168,7 +168,7 @@ class DMoN(GraphClusterer):
         "collapse": Real(low=0, help="Weight of the term against a collapse into one cluster."),
         "dropout": Real(low=0, high=0.99, help="Share of the logits that is dropped in training."),
         "epochs": Integer(low=1, help="Number of gradient steps."),
-        "learning_rate": Real(low=0, open_low=True, help="Step size of Adam."),
+        "learning_rate": Real(low=0, high=1e30, open_low=True, help="Step size of Adam."),
         "n_structural": Integer(low=1, optional=True, help="Number of eigenvectors among the features."),
         "skip": Boolean(help="Whether a layer weighs a node's own value beside its neighbourhood."),
         "device": Choice(values=("auto", "cpu", "cuda"), help="Where to train."),
