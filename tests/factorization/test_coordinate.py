@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime, nnls
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.coordinate import Model, coordinate_descent, group_table, sweep
-from equigraph.factorization.multiplicative import Status
+from equigraph.factorization.factors import Status
 from equigraph.factorization.normalized import fit_interaction, strengths
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
 from equigraph.factorization.starts import random_start, spectral_start, svd_start

@@ -17,7 +17,8 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
+from equigraph.factorization.factors import Factors, Status
+from equigraph.factorization.multiplicative import reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
     SETTLING,
     W_SWEEPS,

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph._utils.randomness import RandomState
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.parameters import AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph.base import Clustering, Problem
 from equigraph.exceptions import ParameterError
+from equigraph.factorization.factors import Factorization
 from equigraph.factorization.multiplicative import (
     FLOOR,
     PanelSteps,
@@ -32,7 +32,6 @@ from equigraph.factorization.multiplicative import (
     interaction_tables,
     iterate,
     multiplicative_updates,
-    warn_unless_converged,
 )
 from equigraph.factorization.penalties import GroupParity, Penalty, WeightedSum, over_attributes
 from equigraph.factorization.penalties.base import PenaltyTerms
@@ -41,7 +40,7 @@ from equigraph.stores.products import Product, SerialProduct, product_of, single
 
 
 @dataclass(eq=False, repr=False)
-class DFNMF(GraphClusterer):
+class DFNMF(Factorization):
     r"""Deep fair nonnegative matrix factorisation.
 
     .. math::
@@ -104,23 +103,15 @@ class DFNMF(GraphClusterer):
     (8, 3)
     """
 
-    n_clusters: int = 2
     fairness: float = 1.0
     _: KW_ONLY
     layers: tuple[int, ...] = (64,)
     all_columns: bool = True
     exponent: float = 0.25
     pretrain_iter: int = 50
-    max_iter: int = 500
-    tol: float = 1e-4
-    random_state: RandomState = None
-    callbacks: Callbacks = None
-    time_limit: float | None = None
-    verbose: bool = False
 
-    _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
+        **Factorization._parameters,
         "fairness": Real(low=0, help="Weight (lambda) of the group-parity penalty."),
         "layers": AnyOf(
             options=(Instance(methods=("__iter__",)),), help="Sizes of the inner layers, descending."
@@ -128,9 +119,6 @@ class DFNMF(GraphClusterer):
         "all_columns": Boolean(help="Penalise all groups rather than all but the last."),
         "exponent": Choice(values=(0.25, 0.5), help="Root of the multiplicative step."),
         "pretrain_iter": Integer(low=0, help="Iterations for each layer before the joint training."),
-        "max_iter": Integer(low=1, help="Most iterations of the joint training."),
-        "tol": Real(low=0, help="Stop when the membership changes by less than this, relative to its norm."),
-        **PROGRESS,
     }
 
     def _fit(self, problem: Problem) -> Clustering:
@@ -148,7 +136,7 @@ class DFNMF(GraphClusterer):
             steps = LayerSteps(product, H, penalty, self.exponent)
             limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
             factors = iterate(steps, W, notify=notify, **limits)
-        warn_unless_converged(self, factors)
+        self._warn_unless_converged(factors)
         psi = with_rows(factors.H, linked, problem.n_nodes) if reduced else factors.H
         psi, W = in_users_unit(psi, factors.W, problem.unit)
         attributes = {**factors.attributes, "layers_": layers}

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks
-from equigraph._utils.parameters import PROGRESS, AnyOf, Choice, Constraint, Instance, Integer, Real
-from equigraph._utils.randomness import RandomState
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance, Integer, Real
+from equigraph.base import Clustering, Problem
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
-from equigraph.factorization.multiplicative import Factors, Status, has_row_form
+from equigraph.factorization.factors import Factorization, Factors, Status
+from equigraph.factorization.multiplicative import has_row_form
 from equigraph.factorization.normalized import normalized_updates
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import (
@@ -36,7 +35,7 @@ _MOST_STRENGTH = 1.0
 
 
 @dataclass(eq=False, repr=False)
-class FairNMTF(GraphClusterer):
+class FairNMTF(Factorization):
     r"""Fair nonnegative tri-factorisation with a dial from 0 (cohesion) to 1 (fairness).
 
     .. math:: \min_{H, W \ge 0} \frac{\|A - H W H^\top\|_F^2}{\|A\|_F^2} + \mu \frac{R(H)}{k \bar d},
@@ -106,7 +105,6 @@ class FairNMTF(GraphClusterer):
     True
     """
 
-    n_clusters: int = 2
     fairness: float = 0.5
     _: KW_ONLY
     penalty: str | Penalty = "scatter"
@@ -114,16 +112,11 @@ class FairNMTF(GraphClusterer):
     solver: str = "cd"
     n_init: int = 1
     max_iter: int = 100
-    tol: float = 1e-4
-    random_state: RandomState = None
     execution: Any = None
-    callbacks: Callbacks = None
-    time_limit: float | None = None
-    verbose: bool = False
 
     _square_passes: ClassVar[int] = 3
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
+        **Factorization._parameters,
         "fairness": Real(low=0, high=1, help="The dial, from cohesion (0) to fairness (1)."),
         "penalty": AnyOf(
             options=(
@@ -135,10 +128,7 @@ class FairNMTF(GraphClusterer):
         "init": Choice(values=("fair-spectral", "spectral", "random", "partition"), help="Start."),
         "solver": Choice(values=("cd", "mu"), help="Coordinate descent or multiplicative updates."),
         "n_init": Integer(low=1, help="Number of runs, of which the best is kept."),
-        "max_iter": Integer(low=1, help="Most steps."),
-        "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "execution": EXECUTION,
-        **PROGRESS,
     }
 
     def _fairness_wanted(self) -> bool:

@@ -10,19 +10,16 @@ The product A H that the update of W needs also serves the next update of H: one
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from equigraph._utils.callbacks import Notifier
 from equigraph._utils.text import count
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
+from equigraph.factorization.factors import Factors, Status
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.factorization.penalties.base import form_of
 from equigraph.stores.products import Product, StoreProduct, gram
@@ -32,56 +29,6 @@ if TYPE_CHECKING:
 
 # Denominators of an update are kept above this floor, as in the authors' code.
 FLOOR = 1e-10
-
-
-class Status(StrEnum):
-    """Why a solver stopped."""
-
-    CONVERGED = "converged"
-    MAX_ITER = "max_iter"
-    STOPPED = "stopped"
-    DIVERGED = "diverged"
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Result of a solver: the last finite factors, the objective after each iteration, and the status."""
-
-    H: NDArray
-    W: NDArray
-    history: NDArray[np.float64]
-    change: float  # relative change of H in the last iteration; NaN if not computed (``tol=0``)
-    status: Status
-
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations done."""
-        return int(self.history.size)
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """Fitted attributes common to all factorisations."""
-        return {"objective_history_": self.history, "n_iter_": self.n_iter, "status_": str(self.status)}
-
-
-def warn_unless_converged(model: Any, factors: Factors, divergence: str = "") -> None:
-    """Issue a ConvergenceWarning if a solver diverged, or did not converge within limits set by the user.
-
-    The defaults are those of the papers, whose runs mostly end at ``max_iter``; then only ``status_`` tells.
-    """
-    name, defaults = type(model).__name__, inspect.signature(type(model)).parameters
-    own_limits = any(getattr(model, limit) != defaults[limit].default for limit in ("max_iter", "tol"))
-    if factors.status is Status.DIVERGED:
-        done = count(factors.n_iter, "iteration")
-        warn(
-            f"{name} diverged after {done}{divergence}; the last finite factors are kept.", ConvergenceWarning
-        )
-    elif factors.status is Status.MAX_ITER and model.tol > 0 and own_limits:
-        warn(
-            f"{name} did not converge in max_iter={model.max_iter} iterations: H still changes by "
-            f"{factors.change:.1e} per iteration (tol={model.tol:g}).",
-            ConvergenceWarning,
-        )
 
 
 class Sums(NamedTuple):

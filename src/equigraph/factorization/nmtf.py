@@ -10,18 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import PROGRESS, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph._utils.randomness import RandomState, as_seed
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.parameters import Boolean, Choice, Constraint, Instance, Real
+from equigraph._utils.randomness import as_seed
+from equigraph.base import Clustering, Problem
 from equigraph.exceptions import ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
-from equigraph.factorization.multiplicative import (
-    Factors,
-    has_row_form,
-    multiplicative_updates,
-    warn_unless_converged,
-)
+from equigraph.factorization.factors import Factorization, Factors
+from equigraph.factorization.multiplicative import has_row_form, multiplicative_updates
 from equigraph.factorization.penalties import (
     Contrastive,
     Penalty,
@@ -51,7 +47,7 @@ _STARTS: dict[str, Callable[..., tuple[NDArray, NDArray]]] = {
 
 
 @dataclass(eq=False, repr=False)
-class NMTF(GraphClusterer):
+class NMTF(Factorization):
     r"""Nonnegative matrix tri-factorisation of a graph.
 
     .. math:: \min_{H, W \ge 0} \|A - H W H^\top\|_F^2 + R(H)
@@ -124,33 +120,22 @@ class NMTF(GraphClusterer):
     [0, 0, 0, 1, 1, 1]
     """
 
-    n_clusters: int = 2
     _: KW_ONLY
     init: str = "svd"
     penalty: Penalty | None = None
     solver: str = "mu"
-    max_iter: int = 500
-    tol: float = 1e-4
     dtype: str | None = None
-    random_state: RandomState = None
     execution: Any = None
-    callbacks: Callbacks = None
-    time_limit: float | None = None
-    verbose: bool = False
 
-    _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
+        **Factorization._parameters,
         "init": Choice(values=("svd", "random", "spectral", "custom"), help="Start of the factorisation."),
         "penalty": Instance(
             methods=("positive", "negative"), optional=True, help="Further term of the objective."
         ),
         "solver": Choice(values=("mu", "cd"), help="Multiplicative updates or coordinate descent."),
-        "max_iter": Integer(low=1, help="Most iterations."),
-        "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "dtype": Choice(values=("float64", "float32"), optional=True, help="Precision of the factors."),
         "execution": EXECUTION,
-        **PROGRESS,
     }
 
     _shares_fits: ClassVar[bool] = True
@@ -218,7 +203,7 @@ class NMTF(GraphClusterer):
         return _STARTS[self.init](product, self.n_clusters, problem.rng())
 
     def _clustering(self, problem: Problem, factors: Factors) -> Clustering:
-        warn_unless_converged(self, factors, self._divergence_reason(problem, factors))
+        self._warn_unless_converged(factors, self._divergence_reason(problem, factors))
         H, W = in_users_unit(factors.H, factors.W, problem.unit)
         return Clustering(membership=H, interaction=W, attributes=factors.attributes)
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.factorization.multiplicative import Factors, Sums, multiplicative_updates
+from equigraph.factorization.factors import Factors
+from equigraph.factorization.multiplicative import Sums, multiplicative_updates
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.stores.products import Product, gram
 

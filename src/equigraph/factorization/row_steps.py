@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.factorization.factors import Factors
 from equigraph.factorization.multiplicative import (
     FLOOR,
-    Factors,
     Sums,
     interaction_tables,
     multiplicative_updates,

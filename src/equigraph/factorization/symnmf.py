@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
-
 import numpy as np
 
-from equigraph._utils.callbacks import Callbacks
-from equigraph._utils.parameters import PROGRESS, Constraint, Integer, Real
-from equigraph._utils.randomness import RandomState
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.base import Clustering, Problem
+from equigraph.factorization.factors import Factorization
 from equigraph.factorization.multiplicative import (
     keep_interaction,
     multiplicative_updates,
-    warn_unless_converged,
 )
 from equigraph.stores.products import product_of, single_blas_thread
 
 
-@dataclass(eq=False, repr=False)
-class SymNMF(GraphClusterer):
+class SymNMF(Factorization):
     r"""Symmetric nonnegative matrix factorisation, the simplest relative of iFairNMTF.
 
     .. math:: \min_{H \ge 0} \|A - H H^\top\|_F^2
@@ -65,23 +58,6 @@ class SymNMF(GraphClusterer):
     [0, 0, 1, 1]
     """
 
-    n_clusters: int = 2
-    _: KW_ONLY
-    max_iter: int = 500
-    tol: float = 1e-4
-    random_state: RandomState = None
-    callbacks: Callbacks = None
-    time_limit: float | None = None
-    verbose: bool = False
-
-    _square_passes: ClassVar[int] = 1
-    _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
-        "max_iter": Integer(low=1, help="Most iterations."),
-        "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
-        **PROGRESS,
-    }
-
     def _fit(self, problem: Problem) -> Clustering:
         adjacency = problem.adjacency
         mean = float(adjacency.sum(dtype=np.float64)) / problem.n_nodes**2
@@ -97,6 +73,6 @@ class SymNMF(GraphClusterer):
                 tol=self.tol,
                 notify=notify,
             )
-        warn_unless_converged(self, factors)
+        self._warn_unless_converged(factors)
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
         return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
