@@ -18,9 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.datasets import make_planted_graph
-from equigraph.factorization.multiplicative import multiplicative_updates, update_interaction
+from equigraph.factorization.multiplicative import RowSteps, multiplicative_updates, update_interaction
 from equigraph.factorization.penalties import Contrastive
-from equigraph.factorization.row_steps import RowSteps
 from equigraph.stores.block_files import temporary_blocks
 from equigraph.stores.blocks import BlockGraph, write_blocks
 from equigraph.stores.dask_rows import DaskRows, dask_client

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 import equigraph as eg
+from equigraph.factorization.multiplicative import RowSteps
 from equigraph.factorization.penalties import Contrastive
-from equigraph.factorization.row_steps import RowSteps
 from equigraph.stores.products import memory_product
 
 CLUSTERS = (5, 10, 64)

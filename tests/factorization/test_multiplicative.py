@@ -9,9 +9,8 @@ from scipy import sparse
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
 from equigraph.factorization.factors import Status
-from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates
+from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates, run_fits
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
-from equigraph.factorization.row_steps import run_fits
 from equigraph.stores.products import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
 from tests.reference.stored import random_graph

@@ -399,7 +399,7 @@ def _stored(
     if check:
         check_file(path, files[path.name])
     if path.suffix == ".parquet":
-        from equigraph.stores.edge_names import names_array
+        from equigraph.stores.edge_blocks import names_array
 
         values = names_array(path)
     elif path.suffix == ".json":
