@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import linalg, sparse
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.spectral import solvers
+from equigraph.spectral import embedding
 from equigraph.spectral.embedding import constrained_embedding, group_constraint
 from equigraph.spectral.individual import check_representation, exact_row_space, low_rank_row_space
 
@@ -156,15 +156,15 @@ def test_dependent_and_zero_columns_do_not_matter():
 
 def test_other_solver_is_tried_when_one_fails(monkeypatch):
     path = sparse.csr_array(np.eye(200, k=1) + np.eye(200, k=-1))
-    monkeypatch.setattr(solvers, "_ATTEMPTS", ((1, 2),))  # two restarts: enough after a factorisation only
+    monkeypatch.setattr(embedding, "_ATTEMPTS", ((1, 2),))  # two restarts: enough after a factorisation only
     values, _ = constrained_embedding(path, None, 3, normalized=True, method="iterate")
     np.testing.assert_allclose(values, oracle(path, None, 3, True)[0][:3], atol=1e-10)
 
 
 def test_no_solver_left_is_an_error(monkeypatch):
     path = sparse.csr_array(np.eye(200, k=1) + np.eye(200, k=-1))
-    monkeypatch.setattr(solvers, "_ATTEMPTS", ((1, 2),))
-    monkeypatch.setattr(solvers, "_methods", lambda laplacian, method: ("iterate",))
+    monkeypatch.setattr(embedding, "_ATTEMPTS", ((1, 2),))
+    monkeypatch.setattr(embedding, "_methods", lambda laplacian, method: ("iterate",))
     with pytest.raises(InfeasibleError, match="did not converge"):
         constrained_embedding(path, None, 3, normalized=True)
 

@@ -14,9 +14,8 @@ from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance, Int
 from equigraph.base import Problem
 from equigraph.exceptions import EquigraphWarning, InfeasibleError, ParameterError, warn
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.spectral.embedding import check_dimensions, group_constraint, group_indicators
+from equigraph.spectral.embedding import check_dimensions, group_constraint, group_indicators, lanczos
 from equigraph.spectral.methods import SpectralMethod
-from equigraph.spectral.solvers import lanczos
 
 # Most distinct rows of a representation graph for the computation of its rank, by a dense matrix of that order.
 _EXACT_ROWS = 2_000

@@ -22,7 +22,7 @@ from equigraph.exceptions import GroupsError, InfeasibleError, require, warn
 from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.encode import indicator
-from equigraph.spectral.solvers import lanczos
+from equigraph.spectral.embedding import lanczos
 from equigraph.stores.blocks import BlockGraph
 
 # Up to this size, or if most eigenvectors are wanted, LAPACK is at least as fast as ARPACK.
