@@ -9,7 +9,7 @@ from scipy import sparse
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
 from equigraph.factorization.factors import Status
-from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates, run_fits
+from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
 from equigraph.stores.products import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
@@ -95,28 +95,6 @@ def test_threads_give_the_same_bits(dtype, n_threads):
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_listeners_hear_the_same_numbers(n_threads):
-    rng = np.random.default_rng(1)
-    product = memory_product(random_graph(60), n_threads)
-    H, W = start(rng, 60, 3)
-    seen = []
-    silent = multiplicative_updates(product, H, W, max_iter=30, tol=0)
-    heard = multiplicative_updates(product, H, W, max_iter=30, tol=0, notify=Notifier(seen.append))
-    assert [progress.step for progress in seen] == list(range(1, 31))
-    assert [progress.objective for progress in seen] == silent.history.tolist()
-    np.testing.assert_array_equal(heard.H, silent.H)
-
-    def stop(progress):
-        return progress.step == 7
-
-    stopped = multiplicative_updates(product, H, W, max_iter=30, tol=0, notify=Notifier(stop))
-    assert stopped.status is Status.STOPPED
-    np.testing.assert_array_equal(stopped.history, silent.history[:7])
-    np.testing.assert_array_equal(stopped.H, multiplicative_updates(product, H, W, max_iter=7, tol=0).H)
-
-
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("n_threads", [1, 2])
 def test_divergence_keeps_the_last_finite_factors(n_threads):
     rng = np.random.default_rng(4)
     groups = np.repeat([0, 1], [45, 5])
@@ -155,29 +133,6 @@ def test_a_penalty_without_tables_takes_the_plain_steps():
         multiplicative_updates(product(A), H, W, penalty=penalty, max_iter=10, tol=0) for product in PRODUCTS
     )
     np.testing.assert_allclose(fused.H, plain.H, rtol=1e-10)
-
-
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("k", [1, 4])
-@pytest.mark.parametrize("n_fits", [1, 9])
-def test_fits_together_are_the_fits_alone(dtype, k, n_fits):
-    groups = np.arange(50) % 3
-    product = memory_product(random_graph(50, True, dtype=dtype))
-    weights = np.linspace(0, 30, n_fits)
-    starts = [start(np.random.default_rng(seed), 50, k) for seed in range(n_fits)]
-    # Different ends: some converge, some run out of iterations; weight 0 has no penalty.
-    limits = {"max_iter": 45, "tol": 5e-3}
-    fits = [
-        (H.astype(dtype), W, weight * Contrastive(groups, self_pairs=False))
-        for (H, W), weight in zip(starts, weights, strict=True)
-    ]
-    found = dict(run_fits(product, fits, n_threads=2, **limits))
-    assert sorted(found) == list(range(n_fits))
-    for place, ((H, W), weight) in enumerate(zip(starts, weights, strict=True)):
-        penalty = weight * Contrastive(groups, self_pairs=False)
-        alone = multiplicative_updates(product, H.astype(dtype), W, penalty=penalty, **limits)
-        assert_same(found[place], alone)
 
 
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
