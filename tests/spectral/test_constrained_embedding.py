@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.spectral import embedding
 from equigraph.spectral.embedding import constrained_embedding, group_constraint
-from equigraph.spectral.individual import check_representation, exact_row_space, low_rank_row_space
+from equigraph.spectral.individual import check_representation, low_rank_row_space
 
 
 def random_graph(n, mean_degree, seed, *, weighted=False):
@@ -183,16 +183,6 @@ def test_group_constraint_drops_absent_groups_and_one_column():
     F = group_constraint(np.array([0, 0, 1, 0, 0, 1]), 2)
     np.testing.assert_allclose(F.T @ [1, 1, 1, 0, 0, 0], 0, atol=1e-15)
     assert np.abs(F.T @ [1, 1, 0, 0, 0, 0]).max() > 0.5
-
-
-def test_row_space_matches_svd_for_a_weighted_graph_of_low_rank():
-    rng = np.random.default_rng(1)
-    half = rng.integers(0, 3, (40, 5)).astype(float)
-    R = sparse.csr_array(half @ half.T)
-    centred = R.toarray() - R.toarray().mean(axis=1, keepdims=True)
-    basis = exact_row_space(R)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-12)
-    assert _same_space(basis, linalg.orth(centred.T, rcond=1e-10))
 
 
 @pytest.mark.parametrize("n", [60, 150])
