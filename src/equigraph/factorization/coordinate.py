@@ -144,10 +144,6 @@ class _Descent:
     """Adaptive step control: extrapolation, proximal term, and handling of failed steps."""
 
     def __init__(self, penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale):
-        if not np.isfinite(weight) or weight < 0:
-            raise ParameterError(
-                f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
-            )
         self.penalty = penalty if weight else None
         self.groups: GroupTable | None = None
         # Weight of the penalty for a graph of norm 1, and a bound on its curvature.

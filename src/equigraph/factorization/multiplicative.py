@@ -328,14 +328,13 @@ def run_fits(
     *,
     max_iter: int,
     tol: float,
-    n_threads: int | None = None,
 ) -> Iterator[tuple[int, Factors]]:
     """Run fits (H, W, penalty) of a graph in memory in parallel, one thread each; yield index and factors of each.
 
     The factors equal those of `multiplicative_updates` with the same product and start, to the bit.
     """
     assert isinstance(product.store, StreamedRows)
-    graph, n_threads = product.store.graph, n_threads or most_threads()
+    graph, n_threads = product.store.graph, most_threads()
 
     def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
         own = StoreProduct(StreamedRows(graph, n_threads=1), product.squared_norm())
