@@ -24,7 +24,6 @@ from equigraph.factorization.normalized import (
     W_SWEEPS,
     Scale,
     fit_interaction,
-    graph_scale,
     length_forces,
     penalty_weight,
     rescale,
@@ -113,10 +112,9 @@ def coordinate_descent(
     returned scaled so that all w are 1; the history never rises. R needs a finite ``curvature()``.
     """
     notify = notify or Notifier()
-    scale = graph_scale(product)
+    scale, AH = _first_pass(product, H)
     if scale.norm == 0:
         return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
-    AH = _over(product(H), scale.norm, H.dtype)
     solver = _Descent(penalty, weight, H.shape, scale)
     here = solver.start(H, AH, np.asarray(W, dtype=np.float64))
     before, history = here, []
@@ -313,6 +311,14 @@ def extrapolate(here: NDArray, before: NDArray, extrapolation: float) -> NDArray
     out *= out.dtype.type(extrapolation)
     out += here
     return out
+
+
+def _first_pass(product: Product, H: NDArray) -> tuple[Scale, NDArray]:
+    """Return the scale of the graph, and A H divided by its norm, from one product."""
+    norm = float(np.sqrt(product.squared_norm()))
+    panel = product(np.column_stack([H, np.ones(H.shape[0], dtype=H.dtype)]))
+    scale = Scale(norm, float(panel[:, -1].mean(dtype=np.float64)))
+    return scale, _over(np.ascontiguousarray(panel[:, :-1]), norm or 1.0, H.dtype)
 
 
 def _over(panel: NDArray, norm: float, dtype: np.dtype) -> NDArray:
