@@ -18,9 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.datasets import make_planted_graph
-from equigraph.factorization.multiplicative import multiplicative_updates, update_interaction
+from equigraph.factorization.multiplicative import RowSteps, multiplicative_updates, update_interaction
 from equigraph.factorization.penalties import Contrastive
-from equigraph.factorization.row_steps import RowSteps
 from equigraph.stores.block_files import temporary_blocks
 from equigraph.stores.blocks import BlockGraph, write_blocks
 from equigraph.stores.dask_rows import DaskRows, dask_client
@@ -90,7 +89,7 @@ def on_workers(
         pids = [fact["pid"] for fact in store.facts()]
         steps = steps_of(store, blocks, H, penalty)
         # The first step sends and compiles what later ones do not.
-        steps.advance(np.eye(k) + 0.1, steps.start().HH)
+        steps.advance(np.eye(k) + 0.1, steps.start().HH, np.ones(k))
         before = sum(fact["sent"] for fact in store.facts())
         wall, seconds = per_iteration(steps, iterations, [*pids, os.getpid()], started=True)
         facts = store.facts()
@@ -146,13 +145,13 @@ def per_iteration(
         return float(sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids))
 
     sums = steps.start()
-    W = np.eye(sums.HH.shape[0]) + 0.1
+    W, weights = np.eye(sums.HH.shape[0]) + 0.1, np.ones(sums.HH.shape[0])
     if not started:
-        sums = steps.advance(W, sums.HH)
+        sums = steps.advance(W, sums.HH, weights)
     wall, used = time.perf_counter(), cpu()
     for _ in range(iterations):
-        sums = steps.advance(W, sums.HH)
-        W = update_interaction(W, sums.HAH, sums.HH)
+        sums = steps.advance(W, sums.HH, weights)
+        W, weights = update_interaction(W, sums, 0)
     return (time.perf_counter() - wall) / iterations, (cpu() - used) / iterations
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 import equigraph as eg
+from equigraph.factorization.multiplicative import RowSteps
 from equigraph.factorization.penalties import Contrastive
-from equigraph.factorization.row_steps import RowSteps
 from equigraph.stores.products import memory_product
 
 CLUSTERS = (5, 10, 64)
@@ -74,7 +74,7 @@ def iteration(adjacency, groups, repeats, k=10):
     product = memory_product(adjacency)
     steps = RowSteps(memory_product(adjacency), H, 1.0 * Contrastive(groups))
     HH = steps.start().HH
-    (bare, _), (whole, _) = smallest((lambda: product(H), lambda: steps.advance(W, HH)), repeats)
+    (bare, _), (whole, _) = smallest((lambda: product(H), lambda: steps.advance(W, HH, np.ones(k))), repeats)
     verdict = "reached" if whole <= 1.5 * bare else "NOT reached"
     print(
         f"iteration k = {k}: {1e3 * whole:.1f} ms, {whole / bare:.2f} times a bare product (1.5: {verdict})",

@@ -11,7 +11,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.search import plans
 from equigraph.stores.blocks import write_blocks
 from tests.reference.marks import TINY_GRAPHS
-from tests.reference.stored import random_graph
+from tests.reference.stored import halves, random_graph
 
 pytestmark = TINY_GRAPHS
 
@@ -32,13 +32,6 @@ def graph():
 @pytest.fixture(scope="module")
 def stored(graph, tmp_path_factory):
     return write_blocks(graph, tmp_path_factory.mktemp("partition") / "blocks", rows_per_block=90)
-
-
-def halves(counts, population):
-    size = 0
-    for count in counts:
-        size += count
-    return 1 - abs(2 * counts[0] / size - 1)
 
 
 OPTIONS = {

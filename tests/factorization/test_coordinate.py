@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import nnls
+from scipy.optimize import approx_fprime, nnls
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.coordinate import Model, coordinate_descent, group_table, sweep
-from equigraph.factorization.multiplicative import Status
+from equigraph.factorization.factors import Status
 from equigraph.factorization.normalized import fit_interaction, strengths
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
 from equigraph.factorization.starts import random_start, spectral_start, svd_start
 from equigraph.stores.products import SerialProduct, gram
-from tests.reference.normalized import normalized_gradient, normalized_objective
+from tests.reference.dense import normalised_objective
 
 
 def random_graph(rng, n, kind="random"):
@@ -78,7 +78,7 @@ def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, w
     assert (factors.H >= 0).all()
     assert (factors.W >= 0).all()
     np.testing.assert_array_equal(factors.W, factors.W.T)
-    last = normalized_objective(product, factors.H, factors.W, penalty=penalty, weight=weight)
+    last = normalised_objective(product.adjacency, factors.H, factors.W, penalty, weight)
     assert last == pytest.approx(factors.history[-1], rel=1e-9, abs=1e-9)
 
 
@@ -123,12 +123,14 @@ def test_stationary_at_convergence(name, weight):
     H, W = spectral_start(product, 3, rng)
     factors = coordinate_descent(product, H, W, max_iter=3000, tol=1e-12, **options)
     assert factors.status is Status.CONVERGED
-    for factor, gradient in zip(
-        (factors.H, factors.W), normalized_gradient(product, factors.H, factors.W, **options), strict=True
-    ):
-        assert np.abs(factor - np.maximum(factor - gradient, 0)).max() < 1e-6
-    at_start = normalized_gradient(product, H, W, **options)[0]
-    assert np.abs(at_start).max() > 1e-2
+
+    def value(both):
+        H_now, W_now = both[: H.size].reshape(H.shape), both[H.size :].reshape(W.shape)
+        return normalised_objective(product.adjacency, H_now, W_now, **options)
+
+    both = np.concatenate([factors.H.ravel(), factors.W.ravel()])
+    assert np.abs(both - np.maximum(both - approx_fprime(both, value), 0)).max() < 2e-6
+    assert np.abs(approx_fprime(np.concatenate([H.ravel(), W.ravel()]), value)).max() > 1e-2
 
 
 @pytest.mark.parametrize("kind", ["random", "star", "bipartite"])
@@ -143,24 +145,11 @@ def test_columns_have_the_scale_that_the_penalty_sees(kind):
     np.testing.assert_allclose(strengths(gram(factors.H, factors.H), factors.W)[0][alive], 1, rtol=1e-9)
 
 
-def test_isolated_nodes_get_rows_of_zeros():
-    rng = np.random.default_rng(7)
-    adjacency = random_graph(rng, 30).tolil()
-    adjacency[:, [3, 9]] = 0
-    adjacency[[3, 9]] = 0
-    adjacency = sparse.csr_array(adjacency.tocsr())
-    adjacency.eliminate_zeros()
-    H, W = svd_start(SerialProduct(adjacency), 3, rng)
-    factors = coordinate_descent(SerialProduct(adjacency), H, W, max_iter=200, tol=0)
-    assert np.abs(factors.H[[3, 9]]).max() < 1e-6 * factors.H.max()
-
-
 def test_graph_without_edges():
     empty = SerialProduct(sparse.csr_array((5, 5)))
     factors = coordinate_descent(empty, np.ones((5, 2)), np.eye(2))
     assert factors.status is Status.CONVERGED
     assert not factors.H.any()
-    assert normalized_objective(empty, factors.H, factors.W) == 0
 
 
 def test_start_that_explains_nothing():
@@ -183,22 +172,6 @@ def test_tolerance_and_callback_stop():
     assert stopped.n_iter == 7
 
 
-def dense_objective(A, H, W, groups, weight):
-    """Evaluate J as printed, with n x n matrices and loops; the penalty is the scatter of group means."""
-    n, k = H.shape
-    error = np.linalg.norm(A - H @ W @ H.T) ** 2 / np.linalg.norm(A) ** 2
-    scaled = np.zeros_like(H)
-    for l in range(k):  # noqa: E741
-        length = np.linalg.norm(H[:, l])
-        w = max(W[l, m] * np.linalg.norm(H[:, m]) / length for m in range(k)) if length else 0.0
-        scaled[:, l] = np.sqrt(w) * H[:, l]
-    scatter = sum(
-        (groups == s).sum() * np.sum((scaled[groups == s].mean(axis=0) - scaled.mean(axis=0)) ** 2)
-        for s in np.unique(groups)
-    )
-    return error + weight * scatter / (k * A.sum() / n)
-
-
 def problem(seed, n=12, k=3, diagonal=1.0):
     rng = np.random.default_rng(seed)
     A = np.triu(rng.random((n, n)) < 0.5, 1) * rng.random((n, n))
@@ -209,44 +182,13 @@ def problem(seed, n=12, k=3, diagonal=1.0):
     return A + A.T, rng.random((n, k)), (W + W.T) / 2, groups
 
 
-@pytest.mark.parametrize("diagonal", [0.0, 1.0])
-@pytest.mark.parametrize("weight", [0.0, 0.7])
-def test_objective_follows_the_dense_one(diagonal, weight):
-    A, H, W, groups = problem(0, diagonal=diagonal)
-    value = normalized_objective(
-        SerialProduct(sparse.csr_array(A)), H, W, penalty=Scatter(groups), weight=weight
-    )
-    assert value == pytest.approx(dense_objective(A, H, W, groups, weight), rel=1e-12)
-
-
 def test_a_zero_diagonal_does_not_hide_a_cluster_from_the_penalty():
     # One cluster h h', and the same written as two equal columns that only link to each other.
-    A, H, _, groups = problem(2)
+    _, H, _, _ = problem(2)
     h = H[:, :1]
-    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
-    plain = normalized_objective(product, h, np.eye(1), penalty=penalty, weight=1.0)
-    # The objective divides by the number of columns.
-    split = normalized_objective(
-        product, np.hstack([h, h]), np.array([[0, 0.5], [0.5, 0]]), penalty=penalty, weight=2.0
-    )
-    assert split == pytest.approx(plain, rel=1e-12)
-
-
-@pytest.mark.parametrize("diagonal", [0.0, 1.0])
-def test_gradient_is_that_of_finite_differences(diagonal):
-    A, H, W, groups = problem(3, diagonal=diagonal)
-    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
-
-    def value(H, W):
-        return normalized_objective(product, H, W, penalty=penalty, weight=0.7)
-
-    on_H, on_W = normalized_gradient(product, H, W, penalty=penalty, weight=0.7)
-    rng, eps = np.random.default_rng(0), 1e-6
-    for _ in range(5):
-        E, F = rng.standard_normal(H.shape), rng.standard_normal(W.shape)
-        F = F + F.T
-        slope = (value(H + eps * E, W + eps * F) - value(H - eps * E, W - eps * F)) / (2 * eps)
-        assert slope == pytest.approx(np.sum(on_H * E) + np.sum(on_W * F), rel=1e-6)
+    one, _ = strengths(h.T @ h, np.eye(1))
+    both, _ = strengths(np.full((2, 2), float((h.T @ h)[0, 0])), np.array([[0, 0.5], [0.5, 0]]))
+    assert both.sum() == pytest.approx(one[0], rel=1e-12)
 
 
 def test_interaction_is_the_nonnegative_least_squares_fit():
@@ -254,9 +196,7 @@ def test_interaction_is_the_nonnegative_least_squares_fit():
     pairs = [(i, j) for i in range(3) for j in range(i, 3)]
     parts = [np.outer(H[:, i], H[:, j]) + (np.outer(H[:, j], H[:, i]) if i != j else 0) for i, j in pairs]
     expected = nnls(np.column_stack([part.ravel() for part in parts]), A.ravel())[0]
-    W = fit_interaction(
-        np.zeros((3, 3)), H.T @ A @ H, H.T @ H, np.zeros(3), capped=False, n_sweeps=5000, tolerance=1e-14
-    )
+    W = fit_interaction(np.zeros((3, 3)), H.T @ A @ H, H.T @ H, np.zeros(3), capped=False, n_sweeps=5000)
     np.testing.assert_allclose([W[pair] for pair in pairs], expected, atol=1e-8)
 
 
@@ -264,33 +204,25 @@ def test_interaction_is_the_nonnegative_least_squares_fit():
 @pytest.mark.parametrize("seed", range(4))
 def test_every_entry_of_the_interaction_is_best_given_the_others(weight, seed):
     A, H, W, groups = problem(seed, n=20, k=3)
-    product, penalty = SerialProduct(sparse.csr_array(A)), Scatter(groups)
+    penalty = Scatter(groups)
     norm = np.linalg.norm(A)
     factor = weight * norm / (3 * A.sum() / 20)
     cost = np.array([factor * penalty.value(H[:, [j]]) for j in range(3)])
-    W = (
-        fit_interaction(
-            W / norm, H.T @ A @ H / norm, H.T @ H, cost, capped=False, n_sweeps=200, tolerance=1e-14
-        )
-        * norm
-    )
+    W = fit_interaction(W / norm, H.T @ A @ H / norm, H.T @ H, cost, capped=False, n_sweeps=200) * norm
 
-    def value(W):
-        return normalized_objective(product, H, W, penalty=penalty, weight=weight)
-
-    least = value(W)
+    least = normalised_objective(A, H, W, penalty, weight)
     for i in range(3):
         for j in range(i, 3):
             for step in (-1e-3, -1e-5, 1e-5, 1e-3):
                 other = W.copy()
                 other[i, j] = other[j, i] = max(W[i, j] + step * norm, 0)
-                assert value(other) >= least - 1e-13
+                assert normalised_objective(A, H, other, penalty, weight) >= least - 1e-13
 
 
 def test_capped_links_fall_but_do_not_rise():
     A, H, W, _ = problem(5)
     W = W / 100
-    fitted = fit_interaction(W, H.T @ A @ H, H.T @ H, np.zeros(3), capped=True, n_sweeps=20, tolerance=0.0)
+    fitted = fit_interaction(W, H.T @ A @ H, H.T @ H, np.zeros(3), capped=True, n_sweeps=20)
     off = ~np.eye(3, dtype=bool)
     assert (fitted[off] <= W[off]).all()
     assert (fitted != W).any()

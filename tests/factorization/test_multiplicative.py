@@ -8,9 +8,9 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
-from equigraph.factorization.multiplicative import Status, iterate, multiplicative_updates
+from equigraph.factorization.factors import Status
+from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
-from equigraph.factorization.row_steps import run_fits
 from equigraph.stores.products import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
 from tests.reference.stored import random_graph
@@ -95,28 +95,6 @@ def test_threads_give_the_same_bits(dtype, n_threads):
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_listeners_hear_the_same_numbers(n_threads):
-    rng = np.random.default_rng(1)
-    product = memory_product(random_graph(60), n_threads)
-    H, W = start(rng, 60, 3)
-    seen = []
-    silent = multiplicative_updates(product, H, W, max_iter=30, tol=0)
-    heard = multiplicative_updates(product, H, W, max_iter=30, tol=0, notify=Notifier(seen.append))
-    assert [progress.step for progress in seen] == list(range(1, 31))
-    assert [progress.objective for progress in seen] == silent.history.tolist()
-    np.testing.assert_array_equal(heard.H, silent.H)
-
-    def stop(progress):
-        return progress.step == 7
-
-    stopped = multiplicative_updates(product, H, W, max_iter=30, tol=0, notify=Notifier(stop))
-    assert stopped.status is Status.STOPPED
-    np.testing.assert_array_equal(stopped.history, silent.history[:7])
-    np.testing.assert_array_equal(stopped.H, multiplicative_updates(product, H, W, max_iter=7, tol=0).H)
-
-
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("n_threads", [1, 2])
 def test_divergence_keeps_the_last_finite_factors(n_threads):
     rng = np.random.default_rng(4)
     groups = np.repeat([0, 1], [45, 5])
@@ -141,7 +119,7 @@ def test_tolerance_and_fixed_interaction():
     assert early.status is Status.CONVERGED
     assert early.n_iter == expected.n_iter
     assert early.change == pytest.approx(expected.change, rel=1e-6)
-    fixed = multiplicative_updates(memory_product(A), H, np.eye(2), fit_interaction=False, max_iter=30, tol=0)
+    fixed = multiplicative_updates(memory_product(A), H, np.eye(2), fit=keep_interaction, max_iter=30, tol=0)
     np.testing.assert_array_equal(fixed.W, np.eye(2))
     assert fixed.history[-1] == pytest.approx(np.linalg.norm(A.toarray() - fixed.H @ fixed.H.T) ** 2)
 
@@ -155,45 +133,6 @@ def test_a_penalty_without_tables_takes_the_plain_steps():
         multiplicative_updates(product(A), H, W, penalty=penalty, max_iter=10, tol=0) for product in PRODUCTS
     )
     np.testing.assert_allclose(fused.H, plain.H, rtol=1e-10)
-
-
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("k", [1, 4])
-@pytest.mark.parametrize("n_fits", [1, 9])
-def test_fits_together_are_the_fits_alone(dtype, k, n_fits):
-    groups = np.arange(50) % 3
-    product = memory_product(random_graph(50, True, dtype=dtype))
-    weights = np.linspace(0, 30, n_fits)
-    starts = [start(np.random.default_rng(seed), 50, k) for seed in range(n_fits)]
-    # Different ends: some converge, some run out of iterations; weight 0 has no penalty.
-    limits = {"max_iter": 45, "tol": 5e-3}
-    fits = [
-        (H.astype(dtype), W, weight * Contrastive(groups, self_pairs=False))
-        for (H, W), weight in zip(starts, weights, strict=True)
-    ]
-    found = dict(run_fits(product, fits, n_threads=2, **limits))
-    assert sorted(found) == list(range(n_fits))
-    for place, ((H, W), weight) in enumerate(zip(starts, weights, strict=True)):
-        penalty = weight * Contrastive(groups, self_pairs=False)
-        alone = multiplicative_updates(product, H.astype(dtype), W, penalty=penalty, **limits)
-        assert_same(found[place], alone)
-
-
-def test_a_fit_that_diverges_leaves_the_others_alone():
-    rng = np.random.default_rng(8)
-    groups = np.repeat([0, 1], [45, 5])
-    product = memory_product(random_graph(50))
-    H, W = start(rng, 50, 3)
-    weights = [1e6, 0.1, 0.2, 1e6, 0.3, 0.4, 0.5, 0.6]
-    penalties = [weight * Contrastive(groups, self_pairs=False) for weight in weights]
-    fits = [(H, W, penalty) for penalty in penalties]
-    limits = {"max_iter": 200, "tol": 0}
-    found = dict(run_fits(product, fits, **limits))
-    assert [found[place].status is Status.DIVERGED for place in range(4)] == [True, False, False, True]
-    for place, penalty in enumerate(penalties):
-        alone = multiplicative_updates(product, H, W, penalty=penalty, **limits)
-        assert_same(found[place], alone)
 
 
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
@@ -225,7 +164,7 @@ def dense_deep(A, H, W, F, lam, exponent, n_iter):
 
 def deep_updates(A, H, W, penalty, exponent, max_iter):
     steps = LayerSteps(SerialProduct(sparse.csr_array(A)), H, penalty, exponent)
-    return iterate(steps, W, max_iter=max_iter, tol=0, fit_interaction=True, notify=Notifier())
+    return iterate(steps, W, max_iter=max_iter, tol=0, notify=Notifier())
 
 
 @pytest.mark.parametrize("layers", [(3,), (8, 3), (12, 6, 3)])

@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 
 import equigraph as eg
 from equigraph.exceptions import (
-    EmptyClusterWarning,
     FairnessIgnoredWarning,
     ParameterError,
 )
@@ -83,16 +82,6 @@ def test_a_few_passes_find_the_singular_values_of_a_large_graph(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("init", ["svd", "random", "spectral"])
-def test_every_start_gives_argmax_labels_ordered_by_size(room, init):
-    model = fitted(room, init=init)
-    np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
-    sizes = np.bincount(model.labels_)
-    assert (np.diff(sizes) <= 0).all()
-    assert model.membership_.shape == (30, 3)
-    assert model.interaction_.shape == (3, 3)
-
-
 def test_custom_start_is_checked(room):
     model = eg.NMTF(3, init="custom")
     good_H, good_W = np.ones((30, 3)), np.eye(3)
@@ -125,23 +114,11 @@ def test_divergence_is_told_and_never_nan():
     messages = [str(w.message) for w in record if issubclass(w.category, ConvergenceWarning)]
     assert len(messages) == 1
     assert "too large for groups this unequal" in messages[0]
+    assert any("A smaller fairness than 1e+06" in str(w.message) for w in record)
     assert model.status_ == "diverged"
     assert np.isfinite(model.membership_).all()
     assert np.isfinite(model.objective_history_).all()
     assert model.n_iter_ == model.objective_history_.size
-
-
-def test_collapse_of_the_paper_is_visible(data_dir):
-    """On DrugNet with a weight of 10 the paper's model diverges into fewer than five clusters; that must show."""
-    net = eg.datasets.fetch_drugnet()
-    model = eg.IFairNMTF(5, fairness=10.0, self_pairs=False, tol=0, random_state=0)
-    with (
-        pytest.warns(EmptyClusterWarning, match="of 5 clusters have a node. A smaller fairness than 10"),
-        pytest.warns(ConvergenceWarning, match="too large for groups this unequal"),
-    ):
-        model.fit(net.adjacency, sensitive_features=net.sensitive_features)
-    assert model.n_nonempty_clusters_ < 5
-    assert np.isfinite(model.membership_).all()
 
 
 def test_precision_follows_the_graph_or_the_parameter(room):

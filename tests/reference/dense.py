@@ -39,3 +39,14 @@ def ifair_nmtf(A, H, W, lam, L, n_iter, floor=1e-10):
         W = W * (H.T @ A @ H) / np.maximum(H.T @ H @ W @ H.T @ H, floor)
         history.append(objective(A, H, W, lam, L))
     return H, W, np.array(history)
+
+
+def normalised_objective(A, H, W, penalty=None, weight=0.0):
+    """Return J of FairNMTF: the penalty sees columns whose strongest link, in units of their length, is 1."""
+    A = A.toarray().astype(float) if hasattr(A, "toarray") else A
+    length = np.linalg.norm(H, axis=0)
+    strongest = (W * length).max(axis=1)
+    w = np.divide(strongest, length, out=np.zeros_like(length), where=length > 0)
+    cost = weight * penalty.value(H * np.sqrt(w)) if weight and penalty is not None else 0.0
+    mean_degree = A.sum() / A.shape[0]
+    return np.linalg.norm(A - H @ W @ H.T) ** 2 / np.linalg.norm(A) ** 2 + cost / (H.shape[1] * mean_degree)

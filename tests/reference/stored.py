@@ -34,3 +34,11 @@ def write_parts(folder, n_parts=3, **columns):
         table = pyarrow.table({name: values[part::n_parts] for name, values in columns.items()})
         parquet.write_table(table, folder / f"part-{part}.parquet")
     return folder
+
+
+def halves(counts, population):
+    """Half of every cluster should be of the first group, whatever the population is."""
+    size = 0
+    for count in counts:
+        size += count
+    return 1 - abs(2 * counts[0] / size - 1)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import linalg, sparse
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.spectral import solvers
+from equigraph.spectral import embedding
 from equigraph.spectral.embedding import constrained_embedding, group_constraint
-from equigraph.spectral.individual import check_representation, exact_row_space, low_rank_row_space
+from equigraph.spectral.individual import check_representation, low_rank_row_space
 
 
 def random_graph(n, mean_degree, seed, *, weighted=False):
@@ -130,26 +130,6 @@ def test_more_components_than_vectors_keeps_the_largest_apart():
     assert len({tuple(H[i].round(12)) for i in (0, 40, 70)}) == 3
 
 
-@pytest.mark.parametrize("normalized", [True, False])
-@pytest.mark.parametrize("factor", [1e-12, 0.3, 1e12])
-def test_unit_of_the_weights_does_not_matter(normalized, factor):
-    A = random_graph(150, 6, 0, weighted=True)
-    F = group_constraint(np.arange(150) % 3, 3)
-    values, H = constrained_embedding(A, F, 4, normalized=normalized)
-    scaled_values, scaled_H = constrained_embedding(A * factor, F, 4, normalized=normalized)
-    np.testing.assert_allclose(scaled_values / (1 if normalized else factor), values, rtol=1e-8, atol=1e-12)
-    unit = np.sqrt(factor) if normalized else 1
-    assert largest_angle(H, scaled_H * unit) < 1e-6
-    assert np.linalg.norm(scaled_H * unit) == pytest.approx(np.linalg.norm(H), rel=1e-9)
-
-
-def test_single_precision_input_is_solved_in_double():
-    A = random_graph(150, 6, 0)
-    values, H = constrained_embedding(A.astype(np.float32), None, 3, normalized=True)
-    assert H.dtype == np.float64
-    np.testing.assert_allclose(values, constrained_embedding(A, None, 3, normalized=True)[0], atol=1e-12)
-
-
 def test_too_little_room_is_an_error():
     A = random_graph(10, 4, 0)
     with pytest.raises(InfeasibleError, match="leave 3 dimensions for an embedding of 4"):
@@ -176,15 +156,15 @@ def test_dependent_and_zero_columns_do_not_matter():
 
 def test_other_solver_is_tried_when_one_fails(monkeypatch):
     path = sparse.csr_array(np.eye(200, k=1) + np.eye(200, k=-1))
-    monkeypatch.setattr(solvers, "_ATTEMPTS", ((1, 2),))  # two restarts: enough after a factorisation only
+    monkeypatch.setattr(embedding, "_ATTEMPTS", ((1, 2),))  # two restarts: enough after a factorisation only
     values, _ = constrained_embedding(path, None, 3, normalized=True, method="iterate")
     np.testing.assert_allclose(values, oracle(path, None, 3, True)[0][:3], atol=1e-10)
 
 
 def test_no_solver_left_is_an_error(monkeypatch):
     path = sparse.csr_array(np.eye(200, k=1) + np.eye(200, k=-1))
-    monkeypatch.setattr(solvers, "_ATTEMPTS", ((1, 2),))
-    monkeypatch.setattr(solvers, "_methods", lambda laplacian, method: ("iterate",))
+    monkeypatch.setattr(embedding, "_ATTEMPTS", ((1, 2),))
+    monkeypatch.setattr(embedding, "_methods", lambda laplacian, method: ("iterate",))
     with pytest.raises(InfeasibleError, match="did not converge"):
         constrained_embedding(path, None, 3, normalized=True)
 
@@ -199,23 +179,10 @@ def test_group_constraint_drops_absent_groups_and_one_column():
     assert F.shape == (5, 2)
     np.testing.assert_allclose(F.sum(axis=0), 0, atol=1e-15)
     assert np.linalg.matrix_rank(F) == 2
-
-
-def test_proportional_clusters_meet_the_constraint_and_others_do_not():
-    codes = np.array([0, 0, 1, 0, 0, 1])
-    F = group_constraint(codes, 2)
-    np.testing.assert_allclose(F.T @ np.array([1, 1, 1, 0, 0, 0]), 0, atol=1e-15)
-    assert np.abs(F.T @ np.array([1, 1, 0, 0, 0, 0])).max() > 0.5
-
-
-def test_row_space_matches_svd_for_a_weighted_graph_of_low_rank():
-    rng = np.random.default_rng(1)
-    half = rng.integers(0, 3, (40, 5)).astype(float)
-    R = sparse.csr_array(half @ half.T)
-    centred = R.toarray() - R.toarray().mean(axis=1, keepdims=True)
-    basis = exact_row_space(R)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-12)
-    assert _same_space(basis, linalg.orth(centred.T, rcond=1e-10))
+    # A cluster that mirrors the population meets the constraint, another does not.
+    F = group_constraint(np.array([0, 0, 1, 0, 0, 1]), 2)
+    np.testing.assert_allclose(F.T @ [1, 1, 1, 0, 0, 0], 0, atol=1e-15)
+    assert np.abs(F.T @ [1, 1, 0, 0, 0, 0]).max() > 0.5
 
 
 @pytest.mark.parametrize("n", [60, 150])

@@ -44,11 +44,6 @@ def test_planted_fair_clusters_are_found(strength, seed, planted):
     assert clustering_accuracy(planted.target, labels) == 1.0
 
 
-def test_without_strength_the_groups_are_found(planted):
-    labels = soft_fair_labels(planted.adjacency, codes_of(planted), 5, strength=0.0, seed=0)
-    assert clustering_accuracy(codes_of(planted), labels) > 0.95
-
-
 @pytest.mark.parametrize("codes", [None, np.tile([0, 1], 60)])
 def test_strength_zero_is_plain_spectral_clustering(codes):
     adjacency, truth = blocks([30, 40, 50], 0.5, 0.02, seed=1)

@@ -17,6 +17,7 @@ from equigraph.stores.blocks import write_blocks
 from equigraph.stores.edge_blocks import write_edge_blocks
 from equigraph.stores.worker import RowOwners
 from tests.reference.marks import TINY_GRAPHS
+from tests.reference.stored import halves
 
 pytestmark = TINY_GRAPHS
 
@@ -84,13 +85,6 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(plans, "_LEAST_PARTS", 100)
 
 
-def halves(counts, population):
-    size = 0
-    for count in counts:
-        size += count
-    return 1 - abs(2 * counts[0] / size - 1)
-
-
 OPTIONS = [
     {"fairness": 0.3, "size_bounds": (130, 135)},
     {"at_least": 0.9, "notion": eg.metrics.notions.Notion("halves", "H", halves)},
@@ -138,13 +132,12 @@ def test_only_what_belongs_to_a_worker_is_on_it(client, blocks):
 # Losses: a real worker process is killed.
 
 
-def killer(steps):
-    """Return a callback that kills one worker process after each of some steps."""
-    pids, left = [], set(steps)
+def killer(step):
+    """Return a callback that kills one worker process after a step, and a list of those it killed."""
+    pids = []
 
     def kill(progress):
-        if progress.step in left:
-            left.discard(progress.step)
+        if progress.step == step and not pids:
             pid = next(iter(distributed.Client.current().run(os.getpid).values()))
             os.kill(pid, signal.SIGKILL)
             pids.append(pid)
@@ -153,7 +146,7 @@ def killer(steps):
 
 
 def test_the_loss_of_a_worker_changes_nothing(client, data, blocks):
-    kill, pids = killer((30,))  # after a checkpoint; below, before one
+    kill, pids = killer(30)  # after a checkpoint; below, before one
     with client.as_current():
         lossy = fitted(data, blocks, execution=client, init="random", callbacks=kill)
     assert len(pids) == 1
@@ -163,7 +156,7 @@ def test_the_loss_of_a_worker_changes_nothing(client, data, blocks):
 
 def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
     wait_for_workers(client, 2)
-    kill, _ = killer((2,))
+    kill, _ = killer(2)
     with client.as_current():
         lossy = fitted(data, execution=client, init="random", callbacks=kill, max_iter=8)
     wait_for_workers(client, 2)
@@ -174,7 +167,7 @@ def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_the_loss_of_a_worker_during_a_search(client, blocks):
-    kill, pids = killer((1,))
+    kill, pids = killer(1)
     model = eg.FairPartition(3, 0.5, effort=0.1, random_state=0)
     with client.as_current():
         lossy = clone(model).set_params(execution=client, callbacks=kill).fit(blocks)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,8 +21,14 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import require
 
 
+@dataclass(eq=False, repr=False)
 class _Adapter(GraphClusterer):
     """Base class: a modularity method of another library, then exactly k clusters if ``n_clusters`` is given."""
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    resolution: float = 1.0
+    random_state: RandomState = None
 
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
@@ -30,9 +37,6 @@ class _Adapter(GraphClusterer):
         ),
         "resolution": Real(low=0, help="Weight of the null model in Q."),
     }
-
-    resolution: float
-    n_clusters: int | None
 
     def _fit(self, problem: Problem) -> Clustering:
         adjacency = problem.adjacency
@@ -51,6 +55,7 @@ class _Adapter(GraphClusterer):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class Leiden(_Adapter):
     r"""Leiden on modularity, by igraph, leidenalg or networkit; groups are ignored.
 
@@ -98,6 +103,10 @@ class Leiden(_Adapter):
     [0, 0, 1, 1]
     """
 
+    _: KW_ONLY
+    backend: str = "igraph"
+    n_iterations: int = 2
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **_Adapter._parameters,
         "backend": Choice(values=("igraph", "networkit", "leidenalg"), help="Library to call."),
@@ -106,21 +115,6 @@ class Leiden(_Adapter):
             help="Rounds over all levels; -1 until nothing improves.",
         ),
     }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        backend: str = "igraph",
-        resolution: float = 1.0,
-        n_iterations: int = 2,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.backend = backend
-        self.resolution = resolution
-        self.n_iterations = n_iterations
-        self.random_state = random_state
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
         if self.backend == "networkit":
@@ -138,6 +132,7 @@ class Leiden(_Adapter):
             return np.asarray(leidenalg.find_partition(graph, kind, **options).membership)
 
 
+@dataclass(eq=False, repr=False)
 class Louvain(_Adapter):
     r"""Louvain on modularity, by networkit or igraph; groups are ignored.
 
@@ -179,23 +174,13 @@ class Louvain(_Adapter):
     [0, 0, 1, 1]
     """
 
+    _: KW_ONLY
+    backend: str = "networkit"
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **_Adapter._parameters,
         "backend": Choice(values=("networkit", "igraph"), help="Library to call."),
     }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        backend: str = "networkit",
-        resolution: float = 1.0,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.backend = backend
-        self.resolution = resolution
-        self.random_state = random_state
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
         if self.backend == "networkit":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from equigraph.search.objective import Objective, make_objective
 _DIAL = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
 
 
+@dataclass(eq=False, repr=False)
 class FairLouvain(GraphClusterer):
     r"""Louvain on a weighted sum of modularity and fairness, with or without a given number of clusters.
 
@@ -114,6 +115,14 @@ class FairLouvain(GraphClusterer):
     [0, 0, 0, 0, 1, 1, 1, 1]
     """
 
+    n_clusters: int | None = None
+    _: KW_ONLY
+    fairness: float = 0.5
+    notion: str | Notion = "normalized"
+    resolution: float = 1.0
+    max_passes: int = 100
+    random_state: RandomState = None
+
     _takes_ungrouped: ClassVar[bool] = True
     _warns_of_small: ClassVar[bool] = True
     _parameters: ClassVar[dict[str, Constraint]] = {
@@ -128,23 +137,6 @@ class FairLouvain(GraphClusterer):
             low=1, help="Largest number of visits in a round of moves, in multiples of the nodes."
         ),
     }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        fairness: float = 0.5,
-        notion: str | Notion = "normalized",
-        resolution: float = 1.0,
-        max_passes: int = 100,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.notion = notion
-        self.resolution = resolution
-        self.max_passes = max_passes
-        self.random_state = random_state
 
     def _fit(self, problem: Problem) -> Clustering:
         given = problem.attributes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import ParameterError
 
 
+@dataclass(eq=False, repr=False)
 class RandomClustering(GraphClusterer):
     """Random labels with clusters of given sizes; edges and groups are ignored.
 
@@ -43,23 +45,17 @@ class RandomClustering(GraphClusterer):
     [3, 2, 2]
     """
 
+    n_clusters: int = 2
+    _: KW_ONLY
+    cluster_sizes: Sequence[int] | None = None
+    random_state: RandomState = None
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "cluster_sizes": Instance(
             methods=("__iter__", "__len__"), optional=True, help="Size of each cluster."
         ),
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        cluster_sizes: Sequence[int] | None = None,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.cluster_sizes = cluster_sizes
-        self.random_state = random_state
 
     def _fit(self, problem: Problem) -> Clustering:
         sizes = cluster_sizes(problem.n_nodes, self.n_clusters, self.cluster_sizes)

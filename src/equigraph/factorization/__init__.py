@@ -2,7 +2,6 @@
 
 from equigraph.factorization.dfnmf import DFNMF
 from equigraph.factorization.fair_nmtf import FairNMTF
-from equigraph.factorization.nmtf import NMTF, IFairNMTF
-from equigraph.factorization.symnmf import SymNMF
+from equigraph.factorization.nmtf import NMTF, IFairNMTF, SymNMF
 
 __all__ = ["DFNMF", "NMTF", "FairNMTF", "IFairNMTF", "SymNMF"]

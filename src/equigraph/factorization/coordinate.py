@@ -17,8 +17,11 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
+from equigraph.factorization.factors import Factors, Status
+from equigraph.factorization.multiplicative import reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
+    SETTLING,
+    W_SWEEPS,
     Scale,
     fit_interaction,
     length_forces,
@@ -40,11 +43,8 @@ PROXIMITY, FARTHEST = 0.5, 1e6
 FIRST, GROWTH, MOST = 0.5, 1.05, 0.95
 # A smaller extrapolation is treated as 0.
 LEAST = 0.05
-# In the first steps the off-diagonal entries of W may not grow: a random H has nearly equal columns, and the best W for
-# them leads to poor local minima.
-SETTLING = 10
-# Most sweeps over the entries of W at the start and in a step, and the change at which they stop.
-FIRST_SWEEPS, W_SWEEPS, W_TOLERANCE = 20, 3, 1e-10
+# Most sweeps over the entries of W at the start.
+FIRST_SWEEPS = 20
 # Most halvings of a step that would raise the objective.
 HALVINGS = 8
 # Most Newton steps for the group sums of one column; near the minimum one or two are enough.
@@ -142,10 +142,6 @@ class _Descent:
     """Adaptive step control: extrapolation, proximal term, and handling of failed steps."""
 
     def __init__(self, penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale):
-        if not np.isfinite(weight) or weight < 0:
-            raise ParameterError(
-                f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
-            )
         self.penalty = penalty if weight else None
         self.groups: GroupTable | None = None
         # Weight of the penalty for a graph of norm 1, and a bound on its curvature.
@@ -239,7 +235,7 @@ class _Descent:
             cost = self.factor * np.einsum("sl,sl->l", image, self.groups.table @ image)
         else:
             cost = self.factor * 0.5 * np.einsum("ij,ij->j", H[: len(image)], image, dtype=np.float64)
-        W = fit_interaction(W, HAH, HH, cost, capped=self.capped, n_sweeps=n_sweeps, tolerance=W_TOLERANCE)
+        W = fit_interaction(W, HAH, HH, cost, capped=self.capped, n_sweeps=n_sweeps)
         objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
         return _Point(H, AH, image, HH, HAH, cost, W, objective)
 

@@ -12,6 +12,7 @@ No array is larger than n times the first layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph._utils.randomness import RandomState
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.parameters import AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph.base import Clustering, Problem
 from equigraph.exceptions import ParameterError
+from equigraph.factorization.factors import Factorization
 from equigraph.factorization.multiplicative import (
     FLOOR,
     PanelSteps,
@@ -31,7 +32,6 @@ from equigraph.factorization.multiplicative import (
     interaction_tables,
     iterate,
     multiplicative_updates,
-    warn_unless_converged,
 )
 from equigraph.factorization.penalties import GroupParity, Penalty, WeightedSum, over_attributes
 from equigraph.factorization.penalties.base import PenaltyTerms
@@ -39,7 +39,8 @@ from equigraph.graph.validate import in_users_unit
 from equigraph.stores.products import Product, SerialProduct, product_of, single_blas_thread
 
 
-class DFNMF(GraphClusterer):
+@dataclass(eq=False, repr=False)
+class DFNMF(Factorization):
     r"""Deep fair nonnegative matrix factorisation.
 
     .. math::
@@ -102,9 +103,15 @@ class DFNMF(GraphClusterer):
     (8, 3)
     """
 
-    _square_passes: ClassVar[int] = 1
+    fairness: float = 1.0
+    _: KW_ONLY
+    layers: tuple[int, ...] = (64,)
+    all_columns: bool = True
+    exponent: float = 0.25
+    pretrain_iter: int = 50
+
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
+        **Factorization._parameters,
         "fairness": Real(low=0, help="Weight (lambda) of the group-parity penalty."),
         "layers": AnyOf(
             options=(Instance(methods=("__iter__",)),), help="Sizes of the inner layers, descending."
@@ -112,39 +119,7 @@ class DFNMF(GraphClusterer):
         "all_columns": Boolean(help="Penalise all groups rather than all but the last."),
         "exponent": Choice(values=(0.25, 0.5), help="Root of the multiplicative step."),
         "pretrain_iter": Integer(low=0, help="Iterations for each layer before the joint training."),
-        "max_iter": Integer(low=1, help="Most iterations of the joint training."),
-        "tol": Real(low=0, help="Stop when the membership changes by less than this, relative to its norm."),
-        **PROGRESS,
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        fairness: float = 1.0,
-        *,
-        layers: tuple[int, ...] = (64,),
-        all_columns: bool = True,
-        exponent: float = 0.25,
-        pretrain_iter: int = 50,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.layers = layers
-        self.all_columns = all_columns
-        self.exponent = exponent
-        self.pretrain_iter = pretrain_iter
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
@@ -160,8 +135,8 @@ class DFNMF(GraphClusterer):
             H, W = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
             steps = LayerSteps(product, H, penalty, self.exponent)
             limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-            factors = iterate(steps, W, fit_interaction=True, notify=notify, **limits)
-        warn_unless_converged(self, factors)
+            factors = iterate(steps, W, notify=notify, **limits)
+        self._warn_unless_converged(factors)
         psi = with_rows(factors.H, linked, problem.n_nodes) if reduced else factors.H
         psi, W = in_users_unit(psi, factors.W, problem.unit)
         attributes = {**factors.attributes, "layers_": layers}
@@ -239,7 +214,7 @@ class LayerSteps(PanelSteps):
         super().__init__(product, _chain(layers), penalty)
         self._layers, self._exponent = list(layers), exponent
 
-    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray[np.float64]) -> Sums:
         """Replace H by the next one and return its sums."""
         self._last = self._H
         for i in range(len(self._layers)):
@@ -251,7 +226,8 @@ class LayerSteps(PanelSteps):
 
     def _updated(self, i: int, W: NDArray[np.float64], HH: NDArray[np.float64]) -> NDArray:
         right, middle = interaction_tables(W, HH)
-        pull, push = self._AH @ right + self._terms.negative, self._H @ middle + self._terms.positive
+        positive, negative = self._penalty_products
+        pull, push = self._AH @ right + negative, self._H @ middle + positive
         if i > 0:
             before = _chain(self._layers[:i])
             pull, push = before.T @ pull, before.T @ push

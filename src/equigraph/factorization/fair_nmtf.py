@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks
-from equigraph._utils.parameters import PROGRESS, AnyOf, Choice, Constraint, Instance, Integer, Real
-from equigraph._utils.randomness import RandomState
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance, Integer, Real
+from equigraph.base import Clustering, Problem
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
-from equigraph.factorization.multiplicative import Factors, Status, has_row_form
+from equigraph.factorization.factors import Factorization, Factors, Status
+from equigraph.factorization.multiplicative import has_row_form
 from equigraph.factorization.normalized import normalized_updates
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import (
@@ -35,7 +34,8 @@ _MOST_WEIGHT = 100.0
 _MOST_STRENGTH = 1.0
 
 
-class FairNMTF(GraphClusterer):
+@dataclass(eq=False, repr=False)
+class FairNMTF(Factorization):
     r"""Fair nonnegative tri-factorisation with a dial from 0 (cohesion) to 1 (fairness).
 
     .. math:: \min_{H, W \ge 0} \frac{\|A - H W H^\top\|_F^2}{\|A\|_F^2} + \mu \frac{R(H)}{k \bar d},
@@ -60,8 +60,8 @@ class FairNMTF(GraphClusterer):
         Start; the strength of fairness in the first follows the dial. "partition": the labels that `FairPartition`
         finds at the same dial.
     solver : {"cd", "mu"}, default="cd"
-        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates. In the
-        latter the scale of H is free, so that the penalty has less effect.
+        Coordinate descent with extrapolation, which never raises the objective, or multiplicative updates of H, which
+        need several times the steps.
     n_init : int, default=1
         Number of runs; the one with the smallest objective is kept.
     max_iter : int, default=100
@@ -86,8 +86,7 @@ class FairNMTF(GraphClusterer):
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`; membership and interaction are H and W of the factorisation, without postprocessing.
     objective_history_ : ndarray
-        Normalised objective after each step. With the solver "cd" it never rises; with "mu" its penalty is that of H
-        during the updates, before its final scaling.
+        Normalised objective after each step. With the solver "cd" it never rises.
     n_iter_ : int
         Number of steps.
 
@@ -106,9 +105,18 @@ class FairNMTF(GraphClusterer):
     True
     """
 
+    fairness: float = 0.5
+    _: KW_ONLY
+    penalty: str | Penalty = "scatter"
+    init: str = "fair-spectral"
+    solver: str = "cd"
+    n_init: int = 1
+    max_iter: int = 100
+    execution: Any = None
+
     _square_passes: ClassVar[int] = 3
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
+        **Factorization._parameters,
         "fairness": Real(low=0, high=1, help="The dial, from cohesion (0) to fairness (1)."),
         "penalty": AnyOf(
             options=(
@@ -120,42 +128,8 @@ class FairNMTF(GraphClusterer):
         "init": Choice(values=("fair-spectral", "spectral", "random", "partition"), help="Start."),
         "solver": Choice(values=("cd", "mu"), help="Coordinate descent or multiplicative updates."),
         "n_init": Integer(low=1, help="Number of runs, of which the best is kept."),
-        "max_iter": Integer(low=1, help="Most steps."),
-        "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "execution": EXECUTION,
-        **PROGRESS,
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        fairness: float = 0.5,
-        *,
-        penalty: str | Penalty = "scatter",
-        init: str = "fair-spectral",
-        solver: str = "cd",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.penalty = penalty
-        self.init = init
-        self.solver = solver
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _fairness_wanted(self) -> bool:
         # A custom penalty needs no groups.

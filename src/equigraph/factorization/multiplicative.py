@@ -10,87 +10,58 @@ The product A H that the update of W needs also serves the next update of H: one
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from equigraph._utils.callbacks import Notifier
 from equigraph._utils.text import count
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.factorization.penalties import Penalty, WeightedSum
+from equigraph.factorization.factors import Factors, Status
+from equigraph.factorization.penalties import GroupForm, Penalty, WeightedSum
 from equigraph.factorization.penalties.base import form_of
+from equigraph.graph.groups.encode import group_sums
+from equigraph.stores.block_files import writable
 from equigraph.stores.products import Product, StoreProduct, gram
-
-if TYPE_CHECKING:
-    from equigraph.factorization.row_steps import RowSteps
+from equigraph.stores.rows import MOST_COLUMNS, Rows, StreamedRows, ordered_sum
+from equigraph.stores.threads import most_threads, run_all
 
 # Denominators of an update are kept above this floor, as in the authors' code.
 FLOOR = 1e-10
-
-
-class Status(StrEnum):
-    """Why a solver stopped."""
-
-    CONVERGED = "converged"
-    MAX_ITER = "max_iter"
-    STOPPED = "stopped"
-    DIVERGED = "diverged"
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Result of a solver: the last finite factors, the objective after each iteration, and the status."""
-
-    H: NDArray
-    W: NDArray
-    history: NDArray[np.float64]
-    change: float  # relative change of H in the last iteration; NaN if not computed (``tol=0``)
-    status: Status
-
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations done."""
-        return int(self.history.size)
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """Fitted attributes common to all factorisations."""
-        return {"objective_history_": self.history, "n_iter_": self.n_iter, "status_": str(self.status)}
-
-
-def warn_unless_converged(model: Any, factors: Factors, divergence: str = "") -> None:
-    """Issue a ConvergenceWarning if a solver diverged, or did not converge within limits set by the user.
-
-    The defaults are those of the papers, whose runs mostly end at ``max_iter``; then only ``status_`` tells.
-    """
-    name, defaults = type(model).__name__, inspect.signature(type(model)).parameters
-    own_limits = any(getattr(model, limit) != defaults[limit].default for limit in ("max_iter", "tol"))
-    if factors.status is Status.DIVERGED:
-        done = count(factors.n_iter, "iteration")
-        warn(
-            f"{name} diverged after {done}{divergence}; the last finite factors are kept.", ConvergenceWarning
-        )
-    elif factors.status is Status.MAX_ITER and model.tol > 0 and own_limits:
-        warn(
-            f"{name} did not converge in max_iter={model.max_iter} iterations: H still changes by "
-            f"{factors.change:.1e} per iteration (tol={model.tol:g}).",
-            ConvergenceWarning,
-        )
+# Steps between two checkpoints: at most so many are repeated after a loss; a checkpoint takes one transfer of H.
+CHECKPOINT = 25
+# Largest number of entries of H for parallel fits; larger fits use threads within the fit.
+MOST_ENTRIES = 2**19
+# Number of fits that are started at a time, per thread.
+_PORTION = 2
+# Rows that are updated at a time, so that the arrays of a step stay in the cache.
+_CACHED_ROWS = 8192
 
 
 class Sums(NamedTuple):
-    """Small matrices and sums of a membership, wherever its rows are: H'H, H'AH and R(H)."""
+    """Small matrices and sums of a membership, wherever its rows are: H'H, H'AH and R of each column of H."""
 
     HH: NDArray[np.float64]
     HAH: NDArray[np.float64]
-    penalty: float
+    costs: NDArray[np.float64]
     moved: float  # squared norm of the last change of H; 0 at the start
+
+
+# Fit of W, from W, the sums and the number of the step: the next W, and the weight of the penalty in each column of H.
+InteractionFit = Callable[[NDArray[np.float64], Sums, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def update_interaction(W: NDArray, sums: Sums, step: int) -> tuple[NDArray, NDArray]:
+    """Return the next W by a multiplicative update, and weights of 1."""
+    return W * sums.HAH / np.maximum(sums.HH @ W @ sums.HH, FLOOR), np.ones(len(W))
+
+
+def keep_interaction(W: NDArray, sums: Sums, step: int) -> tuple[NDArray, NDArray]:
+    """Return the same W, and weights of 1."""
+    return W, np.ones(len(W))
 
 
 class PanelSteps:
@@ -108,13 +79,12 @@ class PanelSteps:
         """Return the sums of the initial H."""
         return self._sums()
 
-    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
-        """Replace H by the next one, given the last W and H'H, and return its sums."""
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one, given W, H'H and the weights of the last fit, and return its sums."""
         self._last = self._H
         right, middle = (table.astype(self._H.dtype) for table in interaction_tables(W, HH))
-        self._H = update_membership(
-            self._H, self._AH, right, middle, self._terms.positive, self._terms.negative
-        )
+        positive, negative = (product * weights.astype(self._H.dtype) for product in self._penalty_products)
+        self._H = update_membership(self._H, self._AH, right, middle, positive, negative)
         return self._sums()
 
     def undo(self) -> None:
@@ -127,8 +97,10 @@ class PanelSteps:
 
     def _sums(self) -> Sums:
         H = self._H
-        self._AH, self._terms = self._product(H), self._penalty.terms(H)
-        return Sums(gram(H, H), gram(H, self._AH), self._terms.value, squared_change(self._last, H))
+        self._AH, terms = self._product(H), self._penalty.terms(H)
+        self._penalty_products = terms.positive, terms.negative
+        up, down = (np.einsum("ij,ij->j", H, product, dtype=np.float64) for product in self._penalty_products)
+        return Sums(gram(H, H), gram(H, self._AH), up - down, squared_change(self._last, H))
 
 
 def multiplicative_updates(
@@ -139,12 +111,12 @@ def multiplicative_updates(
     penalty: Penalty | None = None,
     max_iter: int = 500,
     tol: float = 1e-4,
-    fit_interaction: bool = True,
+    fit: InteractionFit = update_interaction,
     notify: Callable[[str, int, int, float], bool] | None = None,
 ) -> Factors:
     r"""Minimise :math:`\|A - H W H^\top\|_F^2 + R(H)` over nonnegative H and W.
 
-    The dtype of H is that of the computation. Without ``fit_interaction`` W is fixed; the identity gives symmetric
+    The dtype of H is that of the computation. With ``fit=keep_interaction`` and the identity for W this is symmetric
     factorisation, A = H H'. With status ``DIVERGED`` factors and history end at the last finite iteration.
 
     If L is symmetric the objective never rises. For the contrastive penalty on unequal groups L is neither symmetric
@@ -153,13 +125,10 @@ def multiplicative_updates(
     penalty = penalty or WeightedSum([])
     steps: PanelSteps | RowSteps
     if isinstance(product, StoreProduct) and has_row_form(penalty):
-        from equigraph.factorization.row_steps import RowSteps
-
         steps = RowSteps(product, H, penalty)
     else:
         steps = PanelSteps(product, H, penalty)
-    limits: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "fit_interaction": fit_interaction}
-    return iterate(steps, W, notify=notify or Notifier(), **limits)
+    return iterate(steps, W, max_iter=max_iter, tol=tol, fit=fit, notify=notify or Notifier())
 
 
 def has_row_form(penalty: Penalty) -> bool:
@@ -174,11 +143,11 @@ def iterate(
     *,
     max_iter: int,
     tol: float,
-    fit_interaction: bool,
     notify: Callable[[str, int, int, float], bool],
+    fit: InteractionFit = update_interaction,
 ) -> Factors:
     """Iterate the updates; if the rows of H are lost with their workers, return the last checkpoint."""
-    W = W.astype(np.float64)
+    W, weights = W.astype(np.float64), np.ones(len(W))
     history: list[float] = []
     status, change = Status.MAX_ITER, float("nan")
     try:
@@ -187,10 +156,10 @@ def iterate(
             size = float(np.trace(sums.HH))
             # Overflow is expected if the weight of the penalty is too large; it is reported as divergence.
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = steps.advance(W, sums.HH)
-                W_next = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
+                sums = steps.advance(W, sums.HH, weights)
+                W_next, weights = fit(W, sums, len(history))
                 error = reconstruction_error(steps.squared_norm, sums.HAH, sums.HH, W_next)
-                objective = error + sums.penalty
+                objective = error + float(sums.costs @ weights)
             if not (np.isfinite(objective) and np.isfinite(W_next).all()):
                 steps.undo()
                 status = Status.DIVERGED
@@ -254,11 +223,6 @@ def update_membership(
     return numerator
 
 
-def update_interaction(W: NDArray, HAH: NDArray, HH: NDArray) -> NDArray:
-    """Return the next W; no argument is changed."""
-    return W * HAH / np.maximum(HH @ W @ HH, FLOOR)
-
-
 def squared_change(old: NDArray, new: NDArray) -> float:
     """Return the squared norm of the change, in double precision."""
     step = new - old
@@ -269,3 +233,159 @@ def relative_change(old: NDArray, new: NDArray) -> float:
     """Return the norm of the change relative to the norm before."""
     size = np.einsum("ij,ij->", old, old, dtype=np.float64)
     return float(np.sqrt(squared_change(old, new) / max(size, np.finfo(float).tiny)))
+
+
+class Tables(NamedTuple):
+    """Small tables for an update of H."""
+
+    right: NDArray  # W + W'
+    middle: NDArray  # W'H'HW + WH'HW'
+    positive: NDArray  # contribution of the penalty to the denominators of each group
+    negative: NDArray  # contribution of the penalty to the numerators of each group
+    own: NDArray  # coefficients of a node's own row in ``positive``
+
+
+class Totals(NamedTuple):
+    """Sums of an update over the rows of a block, in double precision, by column."""
+
+    HH: NDArray[np.float64]  # H'H
+    sums: NDArray[np.float64]  # of the rows of H by group
+    squares: NDArray[np.float64]  # of their squares by group
+    moved: NDArray[np.float64]  # squared change of H, in one row
+
+
+class RowSteps:
+    """Counterpart of `PanelSteps` on the rows of a store."""
+
+    def __init__(self, product: StoreProduct, H: NDArray, penalty: Penalty):
+        self._store, self._scale = product.store, product.scale
+        self.squared_norm = product.squared_norm()
+        # An empty sum is one group with tables of zeros.
+        zero = np.zeros((1, 1))
+        no_penalty = GroupForm(np.zeros(H.shape[0], dtype=np.intp), zero, zero, zero[0])
+        self._form = form_of(penalty) or no_penalty
+        self._n_clusters, self._dtype = H.shape[1], H.dtype
+        # H and the previous H alternate between these two names.
+        self._here, self._before = "H", "H before"
+        self._n_steps = 0
+        self.kept: tuple[NDArray, NDArray, int] | None = None
+        self._store.place(self._here, self._padded(H))
+        self._store.place("codes", self._form.codes.astype(np.int32))
+
+    def start(self) -> Sums:
+        """Return the sums of the initial H."""
+        return self._sums(self._store.each(start_rows, self._here, self._form.own.size))
+
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one and return its sums."""
+        self._n_steps += 1
+        if self._n_steps % CHECKPOINT == 0:
+            saved = self._store.checkpoint([self._here, "codes"], [(self._here, "AH")])
+            if self._here in saved:
+                H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
+                self.kept = H, W.copy(), self._n_steps - 1
+        self._here, self._before = self._before, self._here
+        tables = self._tables(W, HH, weights)
+        return self._sums(self._store.each(advance_rows, self._before, self._here, tables))
+
+    def undo(self) -> None:
+        """Undo the last `advance`."""
+        self._here, self._before = self._before, self._here
+
+    def membership(self) -> NDArray:
+        """Return H, and discard it in the store."""
+        H = np.ascontiguousarray(self._store.collect(self._here)[:, : self._n_clusters])
+        self._store.checkpoint(())
+        return H
+
+    def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64], weights: NDArray) -> Tables:
+        right, middle = interaction_tables(W, HH)
+        form, sums = self._form, self._group_sums * weights
+        of_groups = form.positive @ sums, form.negative @ sums, np.outer(form.own, weights)
+        # The scale of the graph is applied to the small table instead of the rows of the product.
+        return Tables(*map(self._padded, (self._scale * right, middle, *of_groups)))
+
+    def _sums(self, parts: list[Totals]) -> Sums:
+        crosses = self._store.multiply(self._here, "AH", cross_rows, self._here)
+        HH, sums, squares, moved = map(ordered_sum, zip(*parts, strict=True))
+        k = self._n_clusters
+        self._group_sums = sums[:, :k]
+        costs = self._form.costs(self._group_sums, squares[:, :k])
+        return Sums(HH[:k, :k], ordered_sum(crosses)[:k, :k] * self._scale, costs, float(moved.sum()))
+
+    def _padded(self, panel: NDArray) -> NDArray:
+        """Return a copy padded with columns of zeros, which stay zero, so that rows fill vector registers."""
+        k = self._n_clusters
+        width = k if k > MOST_COLUMNS else -(-k // 4) * 4
+        padded = np.zeros((panel.shape[0], width), self._dtype)
+        padded[:, :k] = panel
+        return padded
+
+
+def run_fits(
+    product: StoreProduct,
+    fits: Sequence[tuple[NDArray, NDArray, Penalty]],
+    *,
+    max_iter: int,
+    tol: float,
+) -> Iterator[tuple[int, Factors]]:
+    """Run fits (H, W, penalty) of a graph in memory in parallel, one thread each; yield index and factors of each.
+
+    The factors equal those of `multiplicative_updates` with the same product and start, to the bit.
+    """
+    assert isinstance(product.store, StreamedRows)
+    graph, n_threads = product.store.graph, most_threads()
+
+    def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
+        own = StoreProduct(StreamedRows(graph, n_threads=1), product.squared_norm())
+        return multiplicative_updates(own, H, W, penalty=penalty, max_iter=max_iter, tol=tol)
+
+    for first in range(0, len(fits), size := _PORTION * n_threads):
+        tasks = [partial(run, *fit) for fit in fits[first : first + size]]
+        yield from enumerate(run_all(tasks, n_threads), first)
+
+
+def start_rows(rows: Rows, here: str, n_groups: int) -> Totals:
+    """Return the sums of the rows of one block."""
+    H = rows.get(here)
+    return _totals(H, H, rows.get("codes"), n_groups)
+
+
+def advance_rows(rows: Rows, before: str, here: str, tables: Tables) -> Totals:
+    """Update the rows of one block, and return their sums."""
+    from equigraph.stores.kernels import update_rows
+
+    H, AH, codes = rows.get(before), rows.get("AH"), rows.get("codes")
+    out, width, n_groups = rows.allocate(here, H.shape[1:], H.dtype), H.shape[1], len(tables.own)
+    if width <= MOST_COLUMNS:
+        totals = Totals(*(np.zeros((n_rows, width)) for n_rows in (width, n_groups, n_groups, 1)))
+        # Received tables are read-only; as writable arrays all tables share one compiled loop.
+        update_rows(width)(H, AH, codes, Tables(*map(writable, tables)), FLOOR, out, totals)
+        return totals
+    for start in range(0, H.shape[0], _CACHED_ROWS):
+        some = slice(start, start + _CACHED_ROWS)
+        positive = tables.positive.take(codes[some], axis=0)
+        positive += tables.own.take(codes[some], axis=0) * H[some]
+        np.maximum(positive, 0, out=positive)
+        negative = tables.negative.take(codes[some], axis=0)
+        update_membership(H[some], AH[some], tables.right, tables.middle, positive, negative, out[some])
+    return _totals(out, H, codes, n_groups)
+
+
+def _totals(H: NDArray, before: NDArray, codes: NDArray, n_groups: int) -> Totals:
+    squares = group_sums(np.square(H, dtype=np.float64), codes, n_groups)
+    moved = np.square(H - before, dtype=np.float64).sum(axis=0, keepdims=True)
+    return Totals(gram(H, H), group_sums(H, codes, n_groups), squares, moved)
+
+
+def cross_rows(rows: Rows, here: str) -> NDArray[np.float64]:
+    """Return H'AH of the rows of one block."""
+    from equigraph.stores.kernels import gram_rows
+
+    H, AH = rows.get(here), rows.get("AH")
+    width = H.shape[1]
+    if width > MOST_COLUMNS:
+        return gram(H, AH)
+    sums = np.zeros((width, width))
+    gram_rows(width)(H, AH, sums)
+    return sums

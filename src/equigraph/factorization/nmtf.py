@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import PROGRESS, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph._utils.randomness import RandomState, as_seed
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.parameters import Boolean, Choice, Constraint, Instance, Real
+from equigraph._utils.randomness import as_seed
+from equigraph.base import Clustering, Problem
 from equigraph.exceptions import ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
+from equigraph.factorization.factors import Factorization, Factors
 from equigraph.factorization.multiplicative import (
-    Factors,
+    MOST_ENTRIES,
     has_row_form,
+    keep_interaction,
     multiplicative_updates,
-    warn_unless_converged,
+    run_fits,
 )
 from equigraph.factorization.penalties import (
     Contrastive,
@@ -29,7 +31,6 @@ from equigraph.factorization.penalties import (
     check_penalty,
     over_attributes,
 )
-from equigraph.factorization.row_steps import MOST_ENTRIES, run_fits
 from equigraph.factorization.starts import (
     custom_start,
     open_product,
@@ -40,7 +41,7 @@ from equigraph.factorization.starts import (
     svd_start,
 )
 from equigraph.graph.validate import in_users_unit
-from equigraph.stores.products import Product, SerialProduct, StoreProduct, product_of
+from equigraph.stores.products import Product, SerialProduct, StoreProduct, product_of, single_blas_thread
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 _STARTS: dict[str, Callable[..., tuple[NDArray, NDArray]]] = {
@@ -50,7 +51,8 @@ _STARTS: dict[str, Callable[..., tuple[NDArray, NDArray]]] = {
 }
 
 
-class NMTF(GraphClusterer):
+@dataclass(eq=False, repr=False)
+class NMTF(Factorization):
     r"""Nonnegative matrix tri-factorisation of a graph.
 
     .. math:: \min_{H, W \ge 0} \|A - H W H^\top\|_F^2 + R(H)
@@ -123,51 +125,25 @@ class NMTF(GraphClusterer):
     [0, 0, 0, 1, 1, 1]
     """
 
-    _square_passes: ClassVar[int] = 1
+    _: KW_ONLY
+    init: str = "svd"
+    penalty: Penalty | None = None
+    solver: str = "mu"
+    dtype: str | None = None
+    execution: Any = None
+
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **GraphClusterer._parameters,
+        **Factorization._parameters,
         "init": Choice(values=("svd", "random", "spectral", "custom"), help="Start of the factorisation."),
         "penalty": Instance(
             methods=("positive", "negative"), optional=True, help="Further term of the objective."
         ),
         "solver": Choice(values=("mu", "cd"), help="Multiplicative updates or coordinate descent."),
-        "max_iter": Integer(low=1, help="Most iterations."),
-        "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "dtype": Choice(values=("float64", "float32"), optional=True, help="Precision of the factors."),
         "execution": EXECUTION,
-        **PROGRESS,
     }
 
     _shares_fits: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        init: str = "svd",
-        penalty: Penalty | None = None,
-        solver: str = "mu",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        dtype: str | None = None,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.penalty = penalty
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dtype = dtype
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def fit(
         self,
@@ -232,7 +208,7 @@ class NMTF(GraphClusterer):
         return _STARTS[self.init](product, self.n_clusters, problem.rng())
 
     def _clustering(self, problem: Problem, factors: Factors) -> Clustering:
-        warn_unless_converged(self, factors, self._divergence_reason(problem, factors))
+        self._warn_unless_converged(factors, self._divergence_reason(problem, factors))
         H, W = in_users_unit(factors.H, factors.W, problem.unit)
         return Clustering(membership=H, interaction=W, attributes=factors.attributes)
 
@@ -282,6 +258,7 @@ class NMTF(GraphClusterer):
         return ""
 
 
+@dataclass(eq=False, repr=False)
 class IFairNMTF(NMTF):
     r"""Individually fair tri-factorisation, as the paper defines it.
 
@@ -353,44 +330,17 @@ class IFairNMTF(NMTF):
     True
     """
 
+    fairness: float = 1.0
+    _: KW_ONLY
+    self_pairs: bool = True
     # This model is defined by multiplicative updates.
-    solver = "mu"
+    solver: str = field(init=False, default="mu")
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **{name: constraint for name, constraint in NMTF._parameters.items() if name != "solver"},
         "fairness": Real(low=0, help="Weight (lambda) of the contrastive penalty."),
         "self_pairs": Boolean(help="Whether a node counts in the average of its own group."),
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        fairness: float = 1.0,
-        *,
-        self_pairs: bool = True,
-        init: str = "svd",
-        penalty: Penalty | None = None,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        dtype: str | None = None,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.self_pairs = self_pairs
-        self.init = init
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dtype = dtype
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)
@@ -410,3 +360,68 @@ class IFairNMTF(NMTF):
         if self.fairness == 0:
             return ""
         return f" A smaller fairness than {self.fairness:g}, or another seed, may fill them."
+
+
+class SymNMF(Factorization):
+    r"""Symmetric nonnegative matrix factorisation, the simplest relative of iFairNMTF.
+
+    .. math:: \min_{H \ge 0} \|A - H H^\top\|_F^2
+
+    by multiplicative updates with the fourth root, which never raise the objective. No fairness.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters k.
+    max_iter : int, default=500
+        Largest number of iterations.
+    tol : float, default=1e-4
+        Stop when H changes by less than this in one iteration, relative to its norm.
+    random_state : int, Generator, RandomState or None
+        Seed of the uniform start.
+    callbacks : callable or list of callables, optional
+        Called after every iteration; returning True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Time limit in seconds, after which the run stops and the current result is kept.
+    verbose : bool, default=False
+        Whether to log progress.
+
+    Attributes
+    ----------
+    labels_, membership_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`.
+    interaction_ : ndarray of shape (n_clusters, n_clusters)
+        The identity: clusters do not interact in this model.
+    objective_history_, n_iter_, status_
+        As in `NMTF`.
+
+    References
+    ----------
+    Kuang, Ding, Park. Symmetric Nonnegative Matrix Factorization for Graph Clustering. SDM 2012.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> two_pairs = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    >>> eg.SymNMF(n_clusters=2, random_state=0).fit_predict(two_pairs).tolist()
+    [0, 0, 1, 1]
+    """
+
+    def _fit(self, problem: Problem) -> Clustering:
+        adjacency = problem.adjacency
+        mean = float(adjacency.sum(dtype=np.float64)) / problem.n_nodes**2
+        # Entries of H H' have the mean of A at the start.
+        H = 2 * np.sqrt(mean / self.n_clusters) * problem.rng().random((problem.n_nodes, self.n_clusters))
+        with self._notifier() as notify, single_blas_thread():
+            factors = multiplicative_updates(
+                product_of(adjacency),
+                H.astype(adjacency.dtype),
+                np.eye(self.n_clusters),
+                fit=keep_interaction,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                notify=notify,
+            )
+        self._warn_unless_converged(factors)
+        membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
+        return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)

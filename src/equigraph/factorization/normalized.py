@@ -21,9 +21,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.factorization.multiplicative import Factors, multiplicative_updates
+from equigraph.factorization.factors import Factors
+from equigraph.factorization.multiplicative import Sums, multiplicative_updates
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.stores.products import Product, gram
+
+# In the first steps the off-diagonal entries of W may not grow: a random H has nearly equal columns, and the best W for
+# them leads to poor local minima.
+SETTLING = 10
+# Most sweeps over the entries of W in a step, and the change at which they stop.
+W_SWEEPS, W_TOLERANCE = 3, 1e-10
 
 
 class Scale(NamedTuple):
@@ -87,8 +94,7 @@ def fit_interaction(
     cost: NDArray[np.float64],
     *,
     capped: bool,
-    n_sweeps: int,
-    tolerance: float,
+    n_sweeps: int = W_SWEEPS,
 ) -> NDArray[np.float64]:
     r"""Minimise the normalised objective over W by exact coordinate descent.
 
@@ -96,8 +102,7 @@ def fit_interaction(
               + \sum_l c_l \max_m W_{lm} \frac{\|h_m\|}{\|h_l\|}
 
     The problem is convex if the costs c, the penalties of the columns of H, are nonnegative. W is symmetric, and not
-    changed in place. With ``capped`` its off-diagonal entries may not grow. The tolerance applies to columns of unit
-    length.
+    changed in place. With ``capped`` its off-diagonal entries may not grow.
     """
     W, image, length = W.copy(), HH @ W @ HH, np.sqrt(np.diag(HH))
     k = W.shape[0]
@@ -120,7 +125,7 @@ def fit_interaction(
                 if i != j:
                     image += change.T
                 largest = max(largest, abs(step) * length[i] * length[j])
-        if largest <= tolerance:
+        if largest <= W_TOLERANCE:
             break
     return W
 
@@ -160,6 +165,15 @@ def _strongest_other(W: NDArray, length: NDArray, i: int, skip: int) -> float:
     return max((W[i, m] * length[m] for m in range(W.shape[0]) if m != skip), default=0.0)
 
 
+def _fit_step(W: NDArray, sums: Sums, step: int) -> tuple[NDArray, NDArray]:
+    """Return the next W of a multiplicative update, and w."""
+    best = fit_interaction(W, sums.HAH, sums.HH, sums.costs, capped=step < SETTLING)
+    # Where W becomes 0, so does the column of H, for good: the penalty of a first H is no reason for that.
+    if (np.diag(best) == 0).any():
+        best = (W + best) / 2
+    return best, strengths(sums.HH, best)[0]
+
+
 def normalized_updates(
     product: Product, H: NDArray, W: NDArray, penalty: Penalty | None, weight: float, **options: Any
 ) -> Factors:
@@ -168,6 +182,6 @@ def normalized_updates(
     terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
     start = rescale(H, W / scale.norm)
     unit = product.scaled(1 / scale.norm)
-    factors = multiplicative_updates(unit, *start, penalty=WeightedSum(terms), **options)
+    factors = multiplicative_updates(unit, *start, penalty=WeightedSum(terms), fit=_fit_step, **options)
     H, W = rescale(factors.H, factors.W)
     return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,13 +11,11 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackError
 
 from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance, Integer
-from equigraph._utils.randomness import RandomState
 from equigraph.base import Problem
 from equigraph.exceptions import EquigraphWarning, InfeasibleError, ParameterError, warn
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.spectral.embedding import check_dimensions, group_constraint, group_indicators
+from equigraph.spectral.embedding import check_dimensions, group_constraint, group_indicators, lanczos
 from equigraph.spectral.methods import SpectralMethod
-from equigraph.spectral.solvers import lanczos
 
 # Most distinct rows of a representation graph for the computation of its rank, by a dense matrix of that order.
 _EXACT_ROWS = 2_000
@@ -27,6 +26,7 @@ _RANK_TOLERANCE = 1e-12
 _DENSE_NODES = 100
 
 
+@dataclass(eq=False, repr=False)
 class IndividualFairSC(SpectralMethod):
     r"""Individually fair spectral clustering: the representatives of each node are spread over the clusters.
 
@@ -98,6 +98,11 @@ class IndividualFairSC(SpectralMethod):
     True
     """
 
+    _: KW_ONLY
+    representation: Any = None
+    constraint: str = "representation"
+    rank: int | None = None
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **SpectralMethod._parameters,
         "representation": AnyOf(
@@ -110,27 +115,6 @@ class IndividualFairSC(SpectralMethod):
         ),
         "rank": Integer(low=1, optional=True, help="Rank of the approximation of the representation graph."),
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        representation: Any = None,
-        constraint: str = "representation",
-        rank: int | None = None,
-        normalized: bool = False,
-        row_normalize: bool = False,
-        n_init: int = 10,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.representation = representation
-        self.constraint = constraint
-        self.rank = rank
-        self.normalized = normalized
-        self.row_normalize = row_normalize
-        self.n_init = n_init
-        self.random_state = random_state
 
     def _fairness_wanted(self) -> bool:
         return self.representation is None

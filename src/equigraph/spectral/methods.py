@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +19,16 @@ from equigraph.spectral.embedding import constrained_embedding, group_constraint
 from equigraph.spectral.labels import kmeans_labels, unit_rows
 
 
+@dataclass(eq=False, repr=False)
 class SpectralMethod(GraphClusterer):
     """Base class: embed the nodes with an edge under a constraint, run k-means, and assign the other nodes."""
+
+    n_clusters: int = 2
+    _: KW_ONLY
+    normalized: bool = False
+    row_normalize: bool = False
+    n_init: int = 10
+    random_state: RandomState = None
 
     _square_passes: ClassVar[int] = 30
     _parameters: ClassVar[dict[str, Constraint]] = {
@@ -30,21 +39,6 @@ class SpectralMethod(GraphClusterer):
     }
     # Whether there is a constraint; a method without one also accepts fewer nodes with an edge than clusters.
     _fair: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        normalized: bool = False,
-        row_normalize: bool = False,
-        n_init: int = 10,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.normalized = normalized
-        self.row_normalize = row_normalize
-        self.n_init = n_init
-        self.random_state = random_state
 
     def _fairness_wanted(self) -> bool:
         return self._fair
@@ -95,6 +89,7 @@ class SpectralMethod(GraphClusterer):
         return np.hstack([make(one.codes[active], one.n_groups) for one in groups]), {}
 
 
+@dataclass(eq=False, repr=False)
 class SpectralClustering(SpectralMethod):
     r"""Spectral clustering, the baseline without fairness.
 
@@ -149,22 +144,11 @@ class SpectralClustering(SpectralMethod):
     [0, 0, 0, 1, 1, 1]
     """
 
-    _fair: ClassVar[bool] = False
+    _: KW_ONLY
+    normalized: bool = True
+    row_normalize: bool = True
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        normalized: bool = True,
-        row_normalize: bool = True,
-        n_init: int = 10,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.normalized = normalized
-        self.row_normalize = row_normalize
-        self.n_init = n_init
-        self.random_state = random_state
+    _fair: ClassVar[bool] = False
 
 
 class FairSC(SpectralMethod):
@@ -229,6 +213,7 @@ class FairSC(SpectralMethod):
     """
 
 
+@dataclass(eq=False, repr=False)
 class ScalableFairSC(SpectralMethod):
     r"""Fair spectral clustering of large graphs by the normalised cut.
 
@@ -281,20 +266,8 @@ class ScalableFairSC(SpectralMethod):
     """
 
     # This model is the normalised cut.
-    normalized = True
+    normalized: bool = field(init=False, default=True)
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         name: constraint for name, constraint in SpectralMethod._parameters.items() if name != "normalized"
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        row_normalize: bool = False,
-        n_init: int = 10,
-        random_state: RandomState = None,
-    ):
-        self.n_clusters = n_clusters
-        self.row_normalize = row_normalize
-        self.n_init = n_init
-        self.random_state = random_state

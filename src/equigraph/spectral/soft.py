@@ -7,6 +7,8 @@ directions in which groups differ. :math:`\tau = 0` is plain spectral clustering
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -58,37 +60,57 @@ def _leading_vectors(
     seed: int,
     n_steps: int = 8,
 ) -> NDArray[np.float64]:
-    """Return approximate leading eigenvectors from a block Krylov space, by one pass over the graph per block."""
+    """Return approximate leading eigenvectors from a block Krylov space; those of a small graph are exact."""
     n = adjacency.shape[0]
-    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
-    half = 1 / np.sqrt(degrees)[:, None]
-    basis = None
-    if codes is not None:
-        basis = np.linalg.qr(half * group_constraint(codes, int(codes.max()) + 1))[0]
+    half = 1 / np.sqrt(np.asarray(adjacency.sum(axis=1, dtype=np.float64)))[:, None]
+    basis = None if codes is None else _qr(half * group_constraint(codes, int(codes.max()) + 1))
+    width = min(n_vectors + _SPARE, n)
+    start = _qr(np.random.default_rng(seed).standard_normal((n, width)))
 
     def operator(panel: NDArray) -> NDArray:
         image = half * (adjacency @ (half * panel))
         return image if basis is None else image - strength * (basis @ (basis.T @ panel))
 
-    width = min(n_vectors + _SPARE, n)
-    block = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, width)))[0]
-    space, image = block, operator(block)
-    images = image
-    for _ in range(n_steps - 1):
-        # Two orthogonalisations suffice for working precision.
-        for _ in range(2):
-            image = image - space @ (space.T @ image)
-        block, triangle = np.linalg.qr(image)
-        fresh = np.abs(np.diag(triangle)) > 1e-10
+    return _krylov(operator, start, n_vectors, n_steps, _qr)
+
+
+def _qr(panel: NDArray) -> NDArray:
+    """Return orthonormal columns by QR, without those that depend on the columns before."""
+    block, triangle = np.linalg.qr(panel)
+    return block[:, np.abs(np.diag(triangle)) > 1e-10]
+
+
+def _krylov(
+    operator: Callable[[NDArray], NDArray],
+    block: NDArray,
+    n_vectors: int,
+    n_steps: int,
+    orthonormal: Callable[[NDArray], NDArray],
+) -> NDArray:
+    """Return orthonormal approximations of the leading eigenvectors, by one product with each of some blocks.
+
+    The image of the space is not stored: the coefficients that make a block orthogonal to the space are the entries of
+    the projected matrix.
+    """
+    n, width = block.shape
+    space, size = np.empty((n, width * n_steps), dtype=block.dtype), 0
+    small = np.zeros((width * n_steps, width * n_steps))
+    for _ in range(n_steps):
         # The last block of a small graph fills the space: the vectors are then exact.
-        block = block[:, fresh][:, : n - space.shape[1]]
+        block = block[:, : n - size]
         if block.shape[1] == 0:
             break
+        fresh = slice(size, size + block.shape[1])
+        space[:, fresh], size = block, fresh.stop
         image = operator(block)
-        space, images = np.hstack((space, block)), np.hstack((images, image))
-    small = space.T @ images
-    _, rotation = np.linalg.eigh((small + small.T) / 2)
-    return space @ rotation[:, ::-1][:, :n_vectors]
+        small[:size, fresh] = _gram(space[:, :size], image)
+        _subtract(image, space[:, :size], small[:size, fresh])
+        # Two orthogonalisations suffice for working precision.
+        _subtract(image, space[:, :size], _gram(space[:, :size], image))
+        block = orthonormal(image)
+    small = np.triu(small[:size, :size])
+    _, rotation = np.linalg.eigh(small + np.triu(small, 1).T)
+    return space[:, :size] @ rotation[:, ::-1][:, :n_vectors].astype(space.dtype)
 
 
 def are_few(degrees: NDArray, n_clusters: int) -> bool:
@@ -146,11 +168,10 @@ def _quick_vectors(
     seed: int,
     n_steps: int = 5,
 ) -> NDArray[np.float32]:
-    """Return approximate leading eigenvectors from a block Krylov space in single precision.
+    """Return approximate leading eigenvectors in single precision.
 
     Rows of nodes without an edge are 0. Some power iterations come first, more of them on larger graphs, where a random
-    start has a smaller component along each eigenvector. The image of the space is not stored: the coefficients that
-    make a block orthogonal to the space are the entries of the projected matrix.
+    start has a smaller component along each eigenvector.
     """
     n = degrees.size
     half = np.zeros((n, 1), dtype=np.float32)
@@ -160,11 +181,9 @@ def _quick_vectors(
         constraint = group_constraint(codes, int(codes.max()) + 1).astype(np.float32)
         basis = _orthonormal(half * constraint)
     width = min(n_vectors + _SPARE, _MOST_WIDE)
-    space = np.empty((n, width * n_steps), dtype=np.float32)
-    small = np.zeros((space.shape[1], space.shape[1]))
     start = np.random.default_rng(seed).standard_normal((n, width), dtype=np.float32)
 
-    def operator(panel: NDArray, strength: float) -> NDArray:
+    def operator(panel: NDArray, strength: float = strength) -> NDArray:
         image = product(half * panel)
         image *= half
         if basis is not None:
@@ -174,22 +193,7 @@ def _quick_vectors(
     for _ in range(1 + round(3 * np.log10(max(n, 100_000) / 10_000))):
         # At half the strength no negative eigenvalue is large enough to dominate the power iteration.
         start = operator(start, strength / 2)
-    block, size = _orthonormal(start * (half > 0)), 0
-    for _ in range(n_steps):
-        fresh = slice(size, size + block.shape[1])
-        space[:, fresh], size = block, fresh.stop
-        image = operator(block, strength)
-        small[:size, fresh] = _gram(space[:, :size], image)
-        _subtract(image, space[:, :size], small[:size, fresh])
-        # Two orthogonalisations suffice for working precision.
-        _subtract(image, space[:, :size], _gram(space[:, :size], image))
-        block = _orthonormal(image)
-        if block.shape[1] == 0:
-            break
-    small = np.triu(small[:size, :size])
-    _, rotation = np.linalg.eigh(small + np.triu(small, 1).T)
-    leading = rotation[:, ::-1][:, :n_vectors].astype(np.float32)
-    return space[:, :size] @ leading
+    return _krylov(operator, _orthonormal(start * (half > 0)), n_vectors, n_steps, _orthonormal)
 
 
 def _gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from scipy import sparse
 from equigraph._utils.files import naming_the_path, private_folder, umask
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.matrix_files import npy_header
+from equigraph.graph.names import texts
 from equigraph.graph.sparse_arrays import check_compressed
 
 FORMAT, VERSION = "equigraph row blocks", 1
@@ -152,7 +153,7 @@ def block_writer(
 
 
 class BlockWriter:
-    """Writer of row blocks in order, which collects the metadata of the folder."""
+    """Metadata of a folder of row blocks in the making, and the files beside the blocks."""
 
     def __init__(self, partial: Path, n_nodes: int, cuts: Sequence[int], dtype: Any):
         self.partial = partial
@@ -170,28 +171,24 @@ class BlockWriter:
             "cuts": [int(cut) for cut in cuts],
             "files": {},
         }
-        self._number = 0
-
-    def write(self, block: RowBlock) -> None:
-        """Write the next block."""
-        self.add(save_block(self.partial, self._number, block))
 
     def add(self, facts: dict[str, Any]) -> None:
-        """Register the next block, written by `save_block` into `partial`."""
-        self._number += 1
+        """Register a block written by `save_block` into `partial`."""
         self.meta["files"].update(facts["files"])
         self.meta["value"] = facts["value"]
         for name in ("n_entries", "squared_norm", "total"):
             self.meta[name] += facts[name]
 
-    def save(self, name: str, values: NDArray | list[str]) -> None:
-        """Write another array, such as the groups, or a list of texts."""
+    def save(self, name: str, values: NDArray) -> None:
+        """Write names or groups: numbers as npy, anything else as JSON, as numpy pads all texts to the longest."""
         path = self.partial / name
-        if isinstance(values, np.ndarray):
-            self.meta["files"][name] = save_array(path, values)
+        if values.dtype.kind in "iufb":
+            path = path.with_suffix(".npy")
+            np.save(path, values)
         else:
-            path.write_text(json.dumps(values), encoding="utf-8")
-            self.meta["files"][name] = file_facts(path)
+            path = path.with_suffix(".json")
+            path.write_text(json.dumps(texts(values)), encoding="utf-8")
+        self.meta["files"][path.name] = file_facts(path)
 
     def copy(self, path: Path) -> None:
         """Copy another file into the folder."""
@@ -204,7 +201,8 @@ def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
     arrays = [block.indptr.astype(index, copy=False), block.indices]
     arrays += [] if block.data is None else [block.data]
     paths = block_paths(folder, number, block.data is not None)
-    files = {path.name: save_array(path, array) for path, array in zip(paths, arrays, strict=True)}
+    for path, array in zip(paths, arrays, strict=True):
+        np.save(path, array)
     weights, times = block.weights_or_value(), block.n_entries if block.data is None else 1
     with np.errstate(over="ignore", under="ignore"):
         squares = float(times * np.einsum("i,i->", weights, weights, dtype=np.float64))
@@ -215,14 +213,13 @@ def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
             "about 1e-150 and 1e150; give them in another unit."
         )
     value = block.value if block.data is None else None
-    facts = {"n_entries": block.n_entries, "squared_norm": squares, "total": total, "value": value}
-    return {"files": files, **facts}
-
-
-def save_array(path: Path, array: NDArray) -> dict[str, int]:
-    """Write an array, and return the length and checksum of its file."""
-    np.save(path, np.ascontiguousarray(array), allow_pickle=False)
-    return file_facts(path)
+    return {
+        "files": {path.name: file_facts(path) for path in paths},
+        "n_entries": block.n_entries,
+        "squared_norm": squares,
+        "total": total,
+        "value": value,
+    }
 
 
 def file_facts(path: Path) -> dict[str, int]:
@@ -239,9 +236,9 @@ def check_target(folder: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def temporary_blocks(prefix: str = "equigraph-blocks-") -> Iterator[Path]:
+def temporary_blocks() -> Iterator[Path]:
     """Yield the path of a temporary folder for row blocks."""
-    with private_folder(Path(tempfile.gettempdir()), prefix) as folder:
+    with private_folder(Path(tempfile.gettempdir()), "equigraph-blocks-") as folder:
         yield folder / "blocks"
 
 
@@ -337,18 +334,16 @@ def read_meta(folder: Path) -> dict[str, Any]:
 def _is_consistent(meta: dict[str, Any]) -> bool:
     """Return whether the cuts cover the nodes, and all entries have valid types and values."""
     try:
-        cuts, value = meta["cuts"], meta["value"]
-        whole = all(type(number) is int for number in (meta["n_nodes"], meta["n_entries"], *cuts))
-        covers = cuts[0] == 0 and cuts[-1] == meta["n_nodes"] >= 1 and cuts == sorted(cuts)
-        named = all(
-            Path(name).name == name and {"bytes", "crc32"} <= facts.keys()
-            for name, facts in meta["files"].items()
+        cuts, value, files = meta["cuts"], meta["value"], meta["files"].items()
+        return (
+            all(type(number) is int for number in (meta["n_nodes"], meta["n_entries"], *cuts))
+            and (cuts[0] == 0 and cuts[-1] == meta["n_nodes"] >= 1 and cuts == sorted(cuts))
+            and all(Path(name).name == name and {"bytes", "crc32"} <= facts.keys() for name, facts in files)
+            and (meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf))
+            and all(meta[name] >= 0 for name in ("n_entries", "squared_norm", "total"))
+            and isinstance(meta["attribute"], str | None)
+            and isinstance(meta["named"], bool)
         )
-        weights = meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf)
-        sums = all(meta[name] >= 0 for name in ("n_entries", "squared_norm", "total"))
-        attribute = meta["attribute"] is None or isinstance(meta["attribute"], str)
-        has_names = isinstance(meta.get("named", True), bool)
-        return bool(whole and covers and named and weights and sums and attribute and has_names)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         return False
 

@@ -25,11 +25,10 @@ from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.attributes import AttributeOptions
-from equigraph.graph.names import text_array, texts
+from equigraph.graph.names import text_array
 from equigraph.graph.validate import largest_weight, shares_of
 from equigraph.stores.block_files import (
     BLOCK_BYTES,
-    BlockWriter,
     RowBlock,
     block_cuts,
     block_paths,
@@ -40,6 +39,7 @@ from equigraph.stores.block_files import (
     load_array,
     read_json,
     read_meta,
+    save_block,
     split_rows,
 )
 
@@ -197,11 +197,7 @@ class BlockGraph:
     def without_edges(self) -> Graph:
         """Return a graph of the nodes and groups without edges."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
-        return Graph._trusted(
-            empty,
-            self.node_names,
-            **{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")},
-        )
+        return Graph._trusted(empty, self.node_names, **self._about_nodes())
 
     def to_graph(self) -> Graph:
         """Read the graph into memory."""
@@ -209,7 +205,10 @@ class BlockGraph:
             [block.csr(self.n_nodes, self.dtype) for block in self.blocks()], format="csr"
         )
         graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
-        return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")})
+        return graph._but(**self._about_nodes())
+
+    def _about_nodes(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in (*_FEATURES, "positional", "named")}
 
     def fingerprint(self) -> str:
         """Return the hash of the graph, equal to `Graph.fingerprint`; this reads all blocks."""
@@ -299,18 +298,15 @@ def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockG
     n_nodes = meta["n_nodes"]
     names = _stored(folder, "names", meta["files"], n_nodes, check)
     groups = _stored(folder, "groups", meta["files"], n_nodes, check)
-    facts = {
-        name: meta[name] for name in ("n_nodes", "n_entries", "squared_norm", "total", "value", "attribute")
-    }
+    same = ("n_nodes", "n_entries", "squared_norm", "total", "value", "attribute", "named")
     return BlockGraph(
         folder=folder,
         cuts=tuple(meta["cuts"]),
         dtype=np.dtype(meta["dtype"]),
-        named=meta.get("named", True),
         node_names=np.arange(n_nodes) if names is None else names,
         sensitive_features=groups,
         _facts=meta["files"] if check else None,
-        **facts,
+        **{name: meta[name] for name in same},
     )
 
 
@@ -365,12 +361,12 @@ def write_blocks(
     adjacency = graph.adjacency
     cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)
     with block_writer(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
-        for block in split_rows(adjacency, cuts):
-            writer.write(block)
+        for number, block in enumerate(split_rows(adjacency, cuts)):
+            writer.add(save_block(writer.partial, number, block))
         if not np.array_equal(graph.node_names, np.arange(graph.n_nodes)):
-            _store(writer, "names", graph.node_names)
+            writer.save("names", graph.node_names)
         if graph.sensitive_features is not None:
-            _store(writer, "groups", graph.sensitive_features)
+            writer.save("groups", graph.sensitive_features)
         writer.meta.update(attribute=graph.attribute, named=graph.named)
     return open_blocks(folder)
 
@@ -392,14 +388,6 @@ def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | N
     return scores
 
 
-def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
-    """Write names or groups: numbers as npy, anything else as JSON, as numpy pads all texts to the longest."""
-    if values.dtype.kind in "iufb":
-        writer.save(f"{name}.npy", values)
-    else:
-        writer.save(f"{name}.json", texts(values))
-
-
 def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
@@ -411,7 +399,7 @@ def _stored(
     if check:
         check_file(path, files[path.name])
     if path.suffix == ".parquet":
-        from equigraph.stores.edge_names import names_array
+        from equigraph.stores.edge_blocks import names_array
 
         values = names_array(path)
     elif path.suffix == ".json":

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.text import count
 from equigraph.exceptions import EquigraphError, ParameterError, SchedulerLostError, reason, require
 from equigraph.stores.block_files import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.stores.blocks import BlockGraph, MemoryBlocks
@@ -143,13 +142,13 @@ class DaskRows:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a function on the rows of every block."""
-        return _flat(self._do("each", (function, *arguments)))
+        return self._do_blocks("each", (function, *arguments))
 
     def multiply(
         self, source: str, target: str, then: Callable[..., Any] | None = None, *arguments: Any
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
-        return _flat(self._do("multiply", (source, target, then, *arguments)))
+        return self._do_blocks("multiply", (source, target, then, *arguments))
 
     def walk(
         self,
@@ -178,7 +177,7 @@ class DaskRows:
 
     def gather(self, visit: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return the results of a function for every block; the workers run in parallel."""
-        return _flat(self._do("gather_all", (visit, [packed(argument) for argument in arguments])))
+        return self._do_blocks("gather_all", (visit, [packed(argument) for argument in arguments]))
 
     def checkpoint(
         self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
@@ -204,6 +203,10 @@ class DaskRows:
         self._actors.clear()
         self._saved.clear()
         self._log.clear()
+
+    def _do_blocks(self, method: str, arguments: Any) -> list[Any]:
+        """Return the results for every block, in order."""
+        return list(itertools.chain.from_iterable(self._do(method, arguments)))
 
     def _do(self, method: str, arguments: Any) -> list[Any]:
         """Call a method on every worker; after a loss, restore the state and call again."""
@@ -340,10 +343,3 @@ class DaskRows:
                 )
             time.sleep(0.2)
         return threads
-
-    def __repr__(self) -> str:
-        return f"DaskRows({count(self.n_nodes, 'node')}, {count(self.n_workers, 'worker')})"
-
-
-def _flat(parts: list[list[Any]]) -> list[Any]:
-    return [one for part in parts for one in part]

@@ -1,7 +1,8 @@
 """Conversion of a partitioned parquet edge set to row blocks, out of core.
 
-Three passes: count the edges of every node, scatter both directions of every edge to the row block of its first end,
-and sort each block. A pass works file by file, or block by block, so that the workers of a Dask cluster can share it.
+Names of nodes are collected and numbered first; they are in memory all at once, the edges never. Three passes follow:
+count the edges of every node, scatter both directions of every edge to the row block of its first end, and sort each
+block. A pass works file by file, or block by block, so that the workers of a Dask cluster can share it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,9 +23,10 @@ from scipy import sparse
 
 from equigraph._utils.files import naming_the_path, private_folder
 from equigraph._utils.parameters import check_known
-from equigraph.exceptions import GraphError, ParameterError, reason, require
+from equigraph.exceptions import GraphError, ParameterError, only_ours, reason, require
 from equigraph.graph.edges import merge_repeated
 from equigraph.graph.limits import FREE_NODES, TIMES
+from equigraph.graph.names import text_array
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 from equigraph.stores.block_files import (
@@ -36,16 +38,9 @@ from equigraph.stores.block_files import (
     save_block,
 )
 from equigraph.stores.blocks import BlockGraph, open_blocks
-from equigraph.stores.edge_names import (
-    NAMES_FILE,
-    batches,
-    collect_names,
-    file_errors,
-    has_names,
-    name_of,
-    numbers_of_names,
-)
 
+# File of the names of the nodes and its column, and rows that are read at a time.
+NAMES_FILE, _COLUMN, _BATCH = "names.parquet", "name", 2**20
 DUPLICATES = ("error", "sum", "max", "min", "mean")
 # Limit of node numbers: larger ones are probably keys, and rows are counted in an array over nodes.
 _MOST_NODES = 2**33
@@ -55,11 +50,12 @@ _MOST_NODES = 2**33
 class EdgeColumns:
     """Names of the columns of both ends and, if any, of the weights.
 
-    If ends are names, ``names`` is the file with all of them in order, once they are collected.
+    ``named`` says whether ends are names; ``names`` is then the file with all of them in order, once it is written.
     """
 
     ends: list[str]
     weight: str | None
+    named: bool
     names: Path | None = None
 
 
@@ -127,7 +123,7 @@ def write_edge_blocks(
         with naming_the_path(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
         spare = stack.enter_context(private_folder(folder.parent))
-        if has_names(files[0], columns):
+        if columns.named:
             if n_nodes is not None:
                 raise ParameterError(
                     "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
@@ -158,8 +154,11 @@ def _write_numbered(
 ) -> BlockGraph:
     """Write blocks of an edge set whose nodes are numbered, or whose names are collected."""
     most = n_nodes or FREE_NODES + TIMES * sum(file.stat().st_size for file in files)
-    found = mapped(count_file, files, [columns] * len(files), [most] * len(files))
-    counts, n_loops = _counted(found, n_nodes)
+    counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
+    for found, loops in mapped(partial(count_file, columns=columns, most=most), files):
+        counts, n_loops = _padded_sum(counts, found), n_loops + loops
+    if counts.size == 0:
+        raise GraphError("The edge set has no edge: expected at least one.")
     warn_self_loops(n_loops)
     index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
     fields = [("row", index), ("column", index)]
@@ -172,15 +171,13 @@ def _write_numbered(
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
         for _ in mapped(scatter, files, range(len(files))):
             pass
-        sort = partial(
-            sort_block,
-            spill=spill,
-            folder=writer.partial,
-            cuts=cuts,
-            kind=kind,
-            duplicates=duplicates,
-            names=columns.names,
-        )
+        options: dict[str, Any] = {
+            "cuts": cuts,
+            "kind": kind,
+            "duplicates": duplicates,
+            "names": columns.names,
+        }
+        sort = partial(sort_block, spill=spill, folder=writer.partial, **options)
         for facts in mapped(sort, range(len(cuts) - 1)):
             writer.add(facts)
         shutil.rmtree(spill)
@@ -207,14 +204,16 @@ def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
     """Find the columns of an edge set in its first file."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     try:
-        names = list(parquet.read_schema(file).names)
+        schema = parquet.read_schema(file)
     except (OSError, ValueError) as error:
         raise GraphError(f"{file} cannot be read as parquet ({reason(error)}).") from error
+    names = list(schema.names)
     if len(names) < 2:
         raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
     ends = end_columns(names) or (0, 1)
     place = weight_column(names, ends, weight, file.name)
-    return EdgeColumns([names[end] for end in ends], None if place is None else names[place])
+    named = any(is_text(schema.types[end]) for end in ends)
+    return EdgeColumns([names[end] for end in ends], None if place is None else names[place], named)
 
 
 def read_batches(
@@ -282,18 +281,6 @@ def count_file(file: Path, columns: EdgeColumns, most: int) -> tuple[NDArray[np.
     return counts, n_loops
 
 
-def _counted(
-    parts: Iterable[tuple[NDArray[np.int64], int]], n_nodes: int | None
-) -> tuple[NDArray[np.int64], int]:
-    counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
-    for found, loops in parts:
-        counts = _padded_sum(counts, found)
-        n_loops += loops
-    if counts.size == 0:
-        raise GraphError("The edge set has no edge: expected at least one.")
-    return counts, n_loops
-
-
 def _padded_sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the sum of two arrays, the shorter one padded with zeros."""
     short, long = sorted((one, other), key=len)
@@ -343,8 +330,7 @@ def sort_block(
     pairs = sparse.csr_array((weights, edges["column"].copy(), indptr), shape=(high - low, n_nodes))
 
     def conflict(row: int, column: int) -> GraphError:
-        found = pairs.data[pairs.indptr[row] : pairs.indptr[row + 1]]
-        found = found[pairs.indices[pairs.indptr[row] : pairs.indptr[row + 1]] == column]
+        found = weights[(edges["row"] == low + row) & (edges["column"] == column)]
         return GraphError(
             f"The edge between {name_of(names, low + row)} and {name_of(names, column)} is listed with the weights "
             f"{found.min():g} and {found.max():g}: say how to combine them with duplicates='sum', 'max', 'min' or "
@@ -357,3 +343,120 @@ def sort_block(
     # The temporary files stay until all blocks are written: after the loss of a worker the task may be repeated.
     columns = merged.indices.astype(kind["row"], copy=False)
     return save_block(folder, number, RowBlock(low, high, merged.indptr, columns, data))
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a column of this arrow type holds text."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def collect_names(
+    files: list[Path], columns: EdgeColumns, path: Path, mapped: Callable[..., Iterable[Any]]
+) -> int:
+    """Write the sorted names of all nodes as parquet, and return their number.
+
+    ``mapped`` is ``map`` or a parallel version of it, whose processes must see the files.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    known = _distinct([found] for found in mapped(names_of_file, files, [columns] * len(files)))
+    known = known.take(pyarrow.compute.sort_indices(known))
+    parquet.write_table(pyarrow.table({_COLUMN: known}), path)
+    return len(known)
+
+
+def names_of_file(file: Path, columns: EdgeColumns) -> Any:
+    """Return the distinct names in a file."""
+    with file_errors(file):
+        return _distinct(
+            # Columns are selected by name, as a reader returns them in the order of the file.
+            [_texts(batch.column(name), name, file, first) for name in columns.ends]
+            for first, batch in batches(file, columns.ends)
+        )
+
+
+def _distinct(parts: Iterable[list[Any]]) -> Any:
+    """Return the distinct texts in lists of arrays."""
+    import pyarrow
+
+    known = pyarrow.array([], type=pyarrow.large_string())
+    for part in parts:
+        known = pyarrow.concat_arrays([known, *part]).unique()
+    return known
+
+
+def file_errors(file: Path) -> AbstractContextManager[None]:
+    """Convert all errors with a file of an edge set to a GraphError that names it."""
+    return only_ours(f"{file} cannot be read like the first file of the edge set", GraphError)
+
+
+def batches(file: Path, columns: list[str]) -> Iterator[tuple[int, Any]]:
+    """Yield some columns of a file in batches of rows, each with the number of its first row."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    first = 0
+    for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns):
+        yield first, batch
+        first += batch.num_rows
+
+
+def _texts(column: Any, name: str, file: Path, first: int) -> Any:
+    from pyarrow import compute, large_string
+
+    if not is_text(column.type):
+        raise GraphError(
+            f"{file}: column {name!r} holds {column.type}, expected names as text, as other ends of the edge set are."
+        )
+    texts = column.cast(large_string())
+    # An empty text is not a name.
+    absent = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(
+        zero_copy_only=False
+    )
+    if absent.any():
+        row = first + int(np.argmax(absent))
+        raise GraphError(f"{file}, row {row}: {name!r} is missing, expected the name of a node.")
+    return texts
+
+
+def numbers_of_names(file: Path, columns: EdgeColumns) -> Callable[..., NDArray[np.int64]]:
+    """Return a function that maps a batch of names of a file to node numbers."""
+    from pyarrow import compute
+
+    assert columns.names is not None
+    # One lookup in the long table of all names per file; batches are looked up among the names of the file.
+    own = names_of_file(file, columns)
+    places = compute.index_in(own, value_set=read_names(columns.names))
+    if places.null_count:
+        raise GraphError(
+            f"{file} has changed since the names of its nodes were collected: write the blocks again."
+        )
+
+    def numbers(column: Any, name: str, file: Path, first: int) -> NDArray[np.int64]:
+        rows = compute.index_in(_texts(column, name, file, first), value_set=own)
+        return places.to_numpy()[rows.to_numpy()].astype(np.int64)
+
+    return numbers
+
+
+def read_names(path: Path) -> Any:
+    """Return the names as an arrow array."""
+    import pyarrow
+    from pyarrow import parquet
+
+    return parquet.read_table(path)[_COLUMN].cast(pyarrow.large_string()).combine_chunks()
+
+
+def names_array(path: Path) -> NDArray[Any]:
+    """Return the names in a folder of row blocks as an array of text."""
+    require("pyarrow.parquet", extra="io", purpose="Reading names in parquet")
+    with only_ours(f"{path} cannot be read as names, so write the blocks again", GraphError):
+        return text_array(read_names(path).to_pylist())
+
+
+def name_of(path: Path | None, node: int) -> Any:
+    """Return the name of a node, or its number without names, for a message."""
+    return node if path is None else read_names(path)[node].as_py()

@@ -124,7 +124,7 @@ def test_callback_stops_and_sees_every_epoch():
 
 def test_divergence_keeps_the_last_finite_state():
     A, _ = planted()
-    model = quick(learning_rate=1e38, hidden=(16, 16))
+    model = quick(learning_rate=1e20, hidden=(16, 16))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyClusterWarning)
         with pytest.warns(ConvergenceWarning, match="diverged") as told:
@@ -153,12 +153,6 @@ def test_no_edges_is_infeasible_and_isolated_nodes_are_fine():
     model = quick(epochs=300).fit(A)
     assert np.isfinite(model.membership_).all()
     assert accuracy(model.labels_[:120], target) > 0.9
-
-
-@pytest.mark.parametrize("wrong", [{"features": "degree"}, {"hidden": (8, 0)}, {"dropout": 1.0}])
-def test_parameters_are_checked(wrong):
-    with pytest.raises(ParameterError, match=next(iter(wrong))):
-        quick(**wrong).fit(planted()[0])
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
@@ -247,14 +241,3 @@ def test_published_modularity(data_dir):
         labels = model.fit_predict(data.adjacency, sensitive_features=numbers)
         found.append(modularity(data.adjacency, labels))
     assert np.mean(found) == pytest.approx(0.140, abs=0.03)
-
-
-def test_structure_beats_the_groups_by_far(data_dir):
-    data = datasets.load("diaries", data_home=data_dir, download_if_missing=False)
-    scores = {}
-    for features in ("sensitive", "structural"):
-        model = DMoN(5, features=features, device="cpu", random_state=0)
-        scores[features] = modularity(
-            data.adjacency, model.fit_predict(data.adjacency, sensitive_features=data.sensitive_features)
-        )
-    assert scores["structural"] > 0.6 > 0.4 > scores["sensitive"] > 0.15

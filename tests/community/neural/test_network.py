@@ -8,7 +8,6 @@ torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
 from equigraph.community.neural.dmon import propagate  # noqa: E402
 from equigraph.community.neural.network import (  # noqa: E402
-    Adam,
     SymmetricProduct,
     assign,
     dmon_loss,
@@ -125,15 +124,3 @@ def test_dropout_zeroes_logits_and_keeps_their_mean(case):
     assert 0.18 < float(equal) < 0.32
     means = torch.stack([one[:, 0] - one[:, 1] for one in dropped]).mean(dim=0).detach()
     assert float((means - (plain[:, 0] - plain[:, 1])).abs().mean()) < 0.25
-
-
-def test_adam_is_the_published_rule():
-    scale, x = np.array([1.0, 30.0]), np.array([1.0, -2.0])
-    tensor = torch.from_numpy(x.copy()).requires_grad_()
-    adam, m, v = Adam([tensor], 0.05), np.zeros(2), np.zeros(2)
-    for t in range(1, 61):
-        adam.step(torch.autograd.grad((torch.from_numpy(scale) * tensor**2).sum(), [tensor]))
-        g = 2 * scale * x
-        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-        x = x - 0.05 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-7)
-        np.testing.assert_allclose(tensor.detach().numpy(), x, rtol=1e-9)

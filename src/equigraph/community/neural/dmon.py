@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from equigraph.exceptions import GroupsError, InfeasibleError, require, warn
 from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.encode import indicator
-from equigraph.spectral.solvers import lanczos
+from equigraph.spectral.embedding import lanczos
 from equigraph.stores.blocks import BlockGraph
 
 # Up to this size, or if most eigenvectors are wanted, LAPACK is at least as fast as ARPACK.
@@ -41,6 +41,7 @@ class Widths(Constraint):
         return "a tuple of whole numbers of at least 1"
 
 
+@dataclass(eq=False, repr=False)
 class DMoN(GraphClusterer):
     r"""Deep modularity networks: a graph neural network trained to maximise a soft modularity.
 
@@ -138,6 +139,24 @@ class DMoN(GraphClusterer):
     [0, 0, 0, 1, 1, 1]
     """
 
+    n_clusters: int = 2
+    _: KW_ONLY
+    features: str = "sensitive"
+    hidden: int | Sequence[int] = (64,)
+    null_model: str = "paper"
+    collapse: float = 1.0
+    dropout: float = 0.0
+    epochs: int = 500
+    learning_rate: float = 1e-3
+    n_structural: int | None = None
+    skip: bool = True
+    device: str = "auto"
+    dtype: str = "float32"
+    random_state: RandomState = None
+    callbacks: Callbacks = None
+    time_limit: float | None = None
+    verbose: bool = False
+
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "features": Choice(
@@ -149,50 +168,13 @@ class DMoN(GraphClusterer):
         "collapse": Real(low=0, help="Weight of the term against a collapse into one cluster."),
         "dropout": Real(low=0, high=0.99, help="Share of the logits that is dropped in training."),
         "epochs": Integer(low=1, help="Number of gradient steps."),
-        "learning_rate": Real(low=0, open_low=True, help="Step size of Adam."),
+        "learning_rate": Real(low=0, high=1e30, open_low=True, help="Step size of Adam."),
         "n_structural": Integer(low=1, optional=True, help="Number of eigenvectors among the features."),
         "skip": Boolean(help="Whether a layer weighs a node's own value beside its neighbourhood."),
         "device": Choice(values=("auto", "cpu", "cuda"), help="Where to train."),
         "dtype": Choice(values=("float32", "float64"), help="Precision of the training."),
         **PROGRESS,
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        features: str = "sensitive",
-        hidden: int | Sequence[int] = (64,),
-        null_model: str = "paper",
-        collapse: float = 1.0,
-        dropout: float = 0.0,
-        epochs: int = 500,
-        learning_rate: float = 1e-3,
-        n_structural: int | None = None,
-        skip: bool = True,
-        device: str = "auto",
-        dtype: str = "float32",
-        random_state: RandomState = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.features = features
-        self.hidden = hidden
-        self.null_model = null_model
-        self.collapse = collapse
-        self.dropout = dropout
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.n_structural = n_structural
-        self.skip = skip
-        self.device = device
-        self.dtype = dtype
-        self.random_state = random_state
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     # A property where the base has a class attribute: here it depends on the features.
     @property

@@ -20,9 +20,6 @@ from torch import Tensor
 from equigraph.community.neural.dmon import DMoN, propagate, self_loop_scale
 from equigraph.exceptions import ParameterError
 
-# Decay of the means of Adam.
-_SLOW, _FAST = 0.9, 0.999
-
 
 class TorchGraph(NamedTuple):
     """Graph for the model: one sparse matrix and two vectors, normalised by 2m, the sum of all degrees."""
@@ -198,7 +195,7 @@ def train(
         )
         graph = torch_graph(adjacency, **place)
         tensors = network.tensors()
-        optimizer = Adam(tensors, model.learning_rate)
+        optimizer = torch.optim.Adam(tensors, model.learning_rate, eps=1e-7)  # as in Keras
         finite = [tensor.detach().clone() for tensor in tensors]
         for epoch in range(1, model.epochs + 1):
             membership = assign(network, inputs, graph, dropout=model.dropout, generator=generator)
@@ -208,7 +205,9 @@ def train(
                 status = "diverged"
                 break
             finite = [tensor.detach().clone() for tensor in tensors]
-            optimizer.step(torch.autograd.grad(loss, tensors))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
             history.append(value)
             if notify("training", epoch, model.epochs, value):
                 status = "stopped"
@@ -241,28 +240,6 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-class Adam:
-    """Adam with the constants of Keras; that of PyTorch imports its compiler, which takes seconds."""
-
-    def __init__(self, tensors: Sequence[Tensor], learning_rate: float):
-        self.tensors = tensors
-        self.learning_rate = learning_rate
-        self.first = [torch.zeros_like(tensor) for tensor in tensors]
-        self.second = [torch.zeros_like(tensor) for tensor in tensors]
-        self.steps = 0
-
-    @torch.no_grad()
-    def step(self, gradients: Sequence[Tensor]) -> None:
-        """Apply one update to the tensors."""
-        self.steps += 1
-        slow, fast = 1 - _SLOW**self.steps, 1 - _FAST**self.steps
-        parts = zip(self.tensors, gradients, self.first, self.second, strict=True)
-        for tensor, gradient, first, second in parts:
-            first.lerp_(gradient, 1 - _SLOW)
-            second.lerp_(gradient.square(), 1 - _FAST)
-            tensor.addcdiv_(first / slow, (second / fast).sqrt() + 1e-7, value=-self.learning_rate)
 
 
 def _activate(layer: Layer, own: Tensor, average: Tensor) -> Tensor:

@@ -49,9 +49,9 @@ class GroupForm(NamedTuple):
     negative: NDArray[np.float64]
     own: NDArray[np.float64]
 
-    def value(self, sums: NDArray, squares: NDArray) -> float:
-        """Return R(H) from the (m, k) group sums of H and the (m,) squared lengths of its rows by group."""
-        return float(np.sum(sums * ((self.positive - self.negative) @ sums)) + self.own @ squares)
+    def costs(self, sums: NDArray, squares: NDArray) -> NDArray[np.float64]:
+        """Return R of each column of H from the (m, k) group sums of H and of its squared entries."""
+        return np.sum(sums * ((self.positive - self.negative) @ sums), axis=0) + self.own @ squares
 
 
 class Penalty(ABC):
