@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equigraph.search.pool import TOLERANCE, Pool
+from equigraph.search.pool import TOLERANCE, Pool, Target
 
 # Few values, so that many are alike, and others besides; what differs differs by more than rounding.
 coordinate = st.one_of(
@@ -24,19 +24,18 @@ def test_the_best_at_any_dial_and_under_any_bound_is_kept(points, fairness, boun
         assert kept == (not any(a >= q and b >= n for a, b in points[:place]))
         for value in (0.0, fairness, 0.5):
             best = max((1 - value) * a + value * b for a, b in seen)
-            assert pool.value(value) == pytest.approx(best, abs=1e-15)
-            a, b = points[int(pool.best(value)[0])]
+            a, b = points[int(Target(value).best(pool)[0])]
             assert (1 - value) * a + value * b == pytest.approx(best, abs=1e-15)
         fairest = max(b for _, b in seen)
         for least in (bound, fairest, fairest - TOLERANCE):
             enough = [point for point in seen if point[1] >= least - 1e-12] or [
                 p for p in seen if p[1] == fairest
             ]
-            found = points[int(pool.reaching(least)[0])]
+            found = points[int(Target(at_least=least).best(pool)[0])]
             assert found[0] == max(a for a, _ in enough)
             assert found[1] >= min(least, fairest) - 1e-9
         # At the end of the dial the notion comes first up to the tolerance, and then Q.
-        found = points[int(pool.best(1.0)[0])]
+        found = points[int(Target(1.0).best(pool)[0])]
         assert found[0] == max(a for a, b in seen if b >= fairest - TOLERANCE - 1e-12)
 
 
@@ -55,7 +54,7 @@ def test_a_bound_missed_by_rounding_is_reached():
     pool = Pool()
     pool.add(np.array([0]), 0.5, 0.9 - 1e-15)
     pool.add(np.array([1]), 0.4, 0.95)
-    assert pool.reaching(0.9).tolist() == [0]
-    assert pool.reaching(0.91).tolist() == [1]
-    assert pool.reaching(0.99).tolist() == [1]
-    assert pool.value(0.5) == pytest.approx(0.7)
+    assert Target(at_least=0.9).best(pool).tolist() == [0]
+    assert Target(at_least=0.91).best(pool).tolist() == [1]
+    assert Target(at_least=0.99).best(pool).tolist() == [1]
+    assert Target(0.5).best(pool).tolist() == [0]

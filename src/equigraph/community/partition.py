@@ -27,7 +27,7 @@ from equigraph.community.start import read_start, warn_if_short
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
-from equigraph.search.bounds import SizeBounds, check_size_bounds
+from equigraph.search.bounds import SizeBounds
 from equigraph.search.feasible import (
     ON_CONFLICT,
     RULES,
@@ -248,7 +248,10 @@ class FairPartition(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         with self._opened(problem) as (problem, graph), self._notifier() as notify:
-            search, feasible = self._search(problem, graph, self._number(problem, graph), even=self._even())
+            # No evenness for bounds, nor for notions that do not round to whole nodes.
+            mixed = self.at_least is None and 0 < self.fairness < 1
+            even = _EVEN if mixed and get_notion(self.notion) is NORMALIZED else 0.0
+            search, feasible = self._search(problem, graph, self.n_clusters, even=even)
             starts = self._starts(problem, search.n_clusters)
             labels = search.solve([self._target()], starts, notify, self.n_init)[0]
             return self._clustering(problem, search, labels, feasible)
@@ -318,7 +321,10 @@ class FairPartition(GraphClusterer):
         A graph that is not large takes only a few megabytes in memory.
         """
         graph = problem.graph
-        if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
+        if not is_out_of_core(graph, self.execution):
+            yield problem, problem.adjacency
+            return
+        if is_large(graph.n_nodes, n_entries_of(graph)):
             if self.rules is not None:
                 raise ParameterError(
                     "FairPartition: rules need the graph in memory where it is large: leave rules or execution out, "
@@ -332,37 +338,28 @@ class FairPartition(GraphClusterer):
             problem = replace(problem, graph=graph.to_graph())
         yield problem, problem.adjacency
 
-    def _even(self) -> float:
-        """Return the weight of evenness in Q: 0 for bounds, and for notions that do not round to whole nodes."""
-        mixed = self.at_least is None and 0 < self.fairness < 1
-        return _EVEN if mixed and get_notion(self.notion) is NORMALIZED else 0.0
-
-    def _options(self, problem: Problem) -> dict[str, Any]:
-        weights = problem.fair_columns()[1]
-        return {"notion": self.notion, "effort": self.effort, "seed": problem.seed, "weights": weights}
-
-    def _number(self, problem: Problem, graph: Any) -> int:
-        """Return the number of clusters, determined by local search if it is not given."""
-        if self.n_clusters is not None:
-            return int(self.n_clusters)
-        from equigraph.search.large import best_number
-
-        return best_number(graph, problem.fair_columns()[0], self._target(), **self._options(problem))
-
     def _search(
         self,
         problem: Problem,
         graph: Any,
-        n_clusters: int,
+        n_clusters: int | None,
         start: NDArray | None = None,
         home: HomeLabels | None = None,
         even: float = 0.0,
     ) -> tuple[Any, FeasibleSearch | None]:
         """Return the search with the parameters of this estimator, and under rules the `FeasibleSearch`."""
-        from equigraph.search.large import make_search
+        from equigraph.search.large import best_number, make_search
 
-        codes, options = problem.fair_columns()[0], {**self._options(problem), "even": even}
-        check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
+        codes, weights = problem.fair_columns()
+        options: dict[str, Any] = {
+            "notion": self.notion,
+            "effort": self.effort,
+            "seed": problem.seed,
+            "weights": weights,
+        }
+        if n_clusters is None:
+            n_clusters = best_number(graph, codes, self._target(), **options)
+        options["even"] = even
         if self.rules is None and home is None:
             return make_search(graph, codes, n_clusters, size_bounds=self.size_bounds, **options), None
         feasible = make_feasible_search(
@@ -380,7 +377,7 @@ class FairPartition(GraphClusterer):
 
     def _starts(self, problem: Problem, n_clusters: int) -> list[NDArray]:
         """Return a soft-fair spectral division if the graph is dense, where local moves alone are weak."""
-        n = problem.n_nodes
+        n = problem.graph.n_nodes
         if not self.effort or n < _LEAST_DENSE or problem.fair_columns()[0] is None:
             return []
         n_entries = n_entries_of(problem.graph)
@@ -414,7 +411,7 @@ class FairPartition(GraphClusterer):
         return Clustering(
             labels=labels,
             interaction=interaction,
-            keeps_numbers=as_rules(self.rules or {}).names_clusters,
+            keeps_numbers=as_rules(self.rules).names_clusters if self.rules else False,
             attributes={
                 "n_clusters_": n_clusters,
                 "modularity_": modularity,
@@ -428,7 +425,7 @@ class FairPartition(GraphClusterer):
 
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         with self._opened(problem) as (problem, graph):
-            search, feasible = self._search(problem, graph, self._number(problem, graph))
+            search, feasible = self._search(problem, graph, self.n_clusters)
             starts = self._starts(problem, search.n_clusters)
             labels: list[NDArray] = []
             if values is None:

@@ -28,7 +28,7 @@ from equigraph.search.merge import merge
 from equigraph.search.moves import climb
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.partition import scores_of
-from equigraph.search.plans import DIAL, LADDER, n_parts_for
+from equigraph.search.plans import DIAL, LADDER, is_large, n_parts_for
 from equigraph.search.pool import Pool, Target
 from equigraph.search.rows import GraphRows, rows_of
 from equigraph.search.search import Search
@@ -106,9 +106,8 @@ class LargeSearch:
         wanted = list(targets) if self.objective.is_fair else [Target()]
         n_steps = n_runs * (6 + 3 * len(wanted)) + len(wanted) if self.effort else len(wanted)
         self.watch = Stopwatch(notify, n_steps, self._has_some)
-        with self._kept_if_lost(wanted), self.watch:
-            for _ in self._steps(wanted, list(starts), n_runs):
-                self.watch.step()
+        with self._kept_if_lost(wanted), self.watch.watching():
+            self._run(wanted, list(starts), n_runs)
         if not self.pool.labels:
             self._take_parts(wanted)
         found = [target.best(self.pool) for target in wanted]
@@ -171,19 +170,19 @@ class LargeSearch:
             cause = str(error).partition(",")[0]
             warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
 
-    def _steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
+    def _run(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> None:
         """Search on parts, raise the dial on the nodes, and refine the best labels for each target."""
         given = [self._keep(self.exactly(start)) for start in starts]
         if not self.effort:
             given = given or [self._keep(self.exactly(np.zeros(self.rows.n_nodes, dtype=np.int32)))]
             for target in targets:
                 self._climbed(given, target)
-                yield
+                self.watch.step()
             return
         cohesion, pools = Target(0.0), [self.pool]
-        is_fair = self.objective.is_fair and any(target.wants_fairness for target in targets)
+        is_fair = any(target.wants_fairness for target in targets)
         wanted = list(dict.fromkeys([cohesion, *targets])) if is_fair else targets
-        yield from self._search_parts(wanted, given, n_runs)
+        self._search_parts(wanted, given, n_runs)
         if is_fair:
             # Single nodes make clusters fair at less cost than parts, while the dial is raised.
             raised = Pool()
@@ -195,11 +194,9 @@ class LargeSearch:
             pools.append(raised)
         for target in targets:
             self._climbed([target.best(pool) for pool in pools], target)
-            yield
+            self.watch.step()
 
-    def _search_parts(
-        self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int
-    ) -> Iterator[None]:
+    def _search_parts(self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int) -> None:
         """Search on parts of the overlay of the known divisions, as far as that has few enough parts."""
         cells, starts = None, []
         for labels in known:
@@ -221,7 +218,7 @@ class LargeSearch:
         coarse = np.empty((len(starts), level.n_sites), dtype=np.int32)
         for place, labels in enumerate(starts):
             coarse[place, parts] = labels
-        yield from inner.steps(targets, list(coarse), n_runs)
+        inner.run(targets, list(coarse), n_runs)
         self._take_parts(targets)
 
     def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
@@ -230,7 +227,7 @@ class LargeSearch:
 
         def climb(start: NDArray) -> NDArray[np.int32]:
             labels = self._settled(self._within_bounds(start), objective)
-            if objective.is_tight:
+            if objective.terms.everywhere:
                 # Under tight size bounds or a high dial, swaps find gains that single moves cannot.
                 labels = self.rows.swap(labels, objective, pause=self.watch.look)
                 labels = self._settled(labels, objective)
@@ -335,7 +332,9 @@ def make_search(
     options
         The notion, and weights of several attributes; see `make_objective`.
     """
-    rows = rows_of(graph)
+    rows = None
+    if not sparse.issparse(graph) or is_large(graph.shape[0], graph.nnz):
+        rows = rows_of(graph)
     if rows is None:
         graph = unit_weights(graph.astype(np.float64, copy=False))
         n, total = graph.shape[0], float(graph.sum(dtype=np.float64))

@@ -32,21 +32,19 @@ def level_of(arrays: Any, strength: NDArray, columns: NDArray[np.int32], n_group
     )
 
 
-def aggregate(level: Level, labels: NDArray) -> Level:
-    """Return the quotient graph with one super-node per cluster; labels must be compact."""
+def aggregate(level: Level, labels: NDArray, between: sparse.csr_array | None = None) -> Level:
+    """Return the quotient graph with one super-node per cluster; labels must be compact.
+
+    ``between`` are the weights between the clusters, if they are known already.
+    """
     from equigraph.search.kernels.parts import collapse
 
     labels = labels.astype(np.int32, copy=False)
     n_parts = int(labels.max()) + 1
-    indptr, indices, data = collapse(level.indptr, level.indices, level.data, 0, labels, n_parts)
-    # The graph is symmetric: transposing it only sorts the columns.
-    between = sparse.csc_array((data, indices, indptr), shape=(n_parts, n_parts)).tocsr()
-    return clusters_level(level, between, labels)
-
-
-def clusters_level(level: Level, between: sparse.csr_array, labels: NDArray) -> Level:
-    """Return the level whose sites are the clusters of another level, from the weights between them."""
-    n_parts = between.shape[0]
+    if between is None:
+        indptr, indices, data = collapse(level.indptr, level.indices, level.data, 0, labels, n_parts)
+        # The graph is symmetric: transposing it only sorts the columns.
+        between = sparse.csc_array((data, indices, indptr), shape=(n_parts, n_parts)).tocsr()
     return Level(
         between.indptr.astype(np.int32),
         between.indices.astype(np.int32),

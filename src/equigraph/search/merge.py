@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from equigraph.exceptions import InfeasibleError
 from equigraph.search.arrays import Level
+from equigraph.search.kernels.state import contributions
 from equigraph.search.level import aggregate, compact, first_level
 from equigraph.search.moves import climb, local_search
 from equigraph.search.objective import Objective, make_objective
@@ -152,7 +153,9 @@ class _MergeGains:
         self.between, self.volume, self.table = graph.toarray(), level.strength.copy(), level.counts.copy()
         self.objective, self.unit = objective, unit
         self.alive = np.ones(n, dtype=np.bool_)
-        self.parts = self._parts(self.table)
+        self.scoring, self.parts = (objective.terms, objective.notion.compiled()), np.zeros(n)
+        if objective.fairness > 0:
+            self.parts = contributions(*self.scoring, self.table)
         self.gains = np.stack([self._row(cluster) for cluster in range(n)])
         self.partner = self.gains.argmax(axis=1)
 
@@ -169,7 +172,8 @@ class _MergeGains:
         self.between[:, first] += self.between[:, second]
         self.alive[second] = False
         gains[second], gains[:, second] = -np.inf, -np.inf
-        self.parts[first] = self._parts(self.table[[first]])[0]
+        if self.objective.fairness > 0:
+            self.parts[first] = contributions(*self.scoring, self.table[[first]])[0]
         gains[first] = gains[:, first] = self._row(first)
         better = gains[:, first] > gains[np.arange(partner.size), partner]
         partner[better] = first
@@ -185,27 +189,11 @@ class _MergeGains:
         gain = self.between[cluster] - objective.resolution * self.volume[cluster] * inverse * self.volume
         gain *= 2.0 * inverse * (1.0 - f)
         if f > 0:
-            together = self._parts(self.table + self.table[cluster])
+            together = contributions(*self.scoring, self.table + self.table[cluster])
             gain += f * self.unit * (together - self.parts - self.parts[cluster])
         gain[~self.alive] = -np.inf
         gain[cluster] = -np.inf
         return gain
-
-    def _parts(self, table: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the contribution to the notion of clusters with these counts."""
-        objective, value = self.objective, np.zeros(len(table))
-        if objective.fairness > 0:
-            for a, (low, high) in enumerate(zip(objective.offsets[:-1], objective.offsets[1:], strict=True)):
-                counts = np.ascontiguousarray(table[:, low:high])
-                scores = objective.notion.cluster_scores(
-                    counts, objective.population[low:high], compiled=True
-                )
-                value += (
-                    objective.terms.weights[a]
-                    * scores
-                    * (counts.sum(axis=1) if objective.notion.sized else 1)
-                )
-        return value
 
 
 def _absorbed(level: Level, n_wanted: int) -> NDArray[np.int32]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.search.arrays import MET, Cooling, Level, SwapCandidates, Tour
+from equigraph.search.arrays import BROKEN, MET, Cooling, Level, SwapCandidates, Tour
 from equigraph.search.kernels import anneal as annealing
 from equigraph.search.kernels.local import MOST_DENSE, N_WANTED, visit, wanted_clusters
 from equigraph.search.kernels.swap import swap_rows
-from equigraph.search.level import aggregate, common_parts, compact
+from equigraph.search.level import aggregate, compact
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition
 
@@ -78,7 +78,7 @@ def local_search(
     examples = example_sites(partition) if fixed else np.zeros(0, dtype=np.int64)
     wanted, room = np.zeros((0, 1), dtype=np.int64), neighbour_buffers(partition.n_clusters)
     level, terms, score, _, state = partition.arrays
-    for _ in passes(awake, gained, lambda: partition.broken, max_passes, least_gain):
+    for _ in passes(awake, gained, lambda: int(state.tally[BROKEN]), max_passes, least_gain):
         if examples.size:
             wanted = wanted_clusters(level, terms, score, state, examples)
         visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
@@ -193,7 +193,7 @@ def _coarse_moves(
         if n_clusters == level.n_sites:
             break
         alone = Partition(level, cohesion, np.arange(level.n_sites))
-        local_search(alone, rng, within=labels, fixed=False, max_passes=1)
+        local_search(alone, rng, within=labels, fixed=False, max_passes=1, pause=options["pause"])
         parts = compact(alone.labels)
         if int(parts.max()) + 1 > _LEAST_SHRINKAGE * level.n_sites:
             parts = labels
@@ -262,7 +262,7 @@ def anneal(
         annealing.anneal(*partition.arrays, cooling)
         done += size
         pause()
-    return partition.relabelled(best)
+    return Partition(partition.level, partition.objective, best, partition.n_clusters)
 
 
 def by_cluster(partition: Partition) -> dict[str, NDArray[np.int64]]:
@@ -333,20 +333,3 @@ def empty_candidates(objective: Objective, n_clusters: int, depth: int) -> SwapC
         strength=np.zeros(size),
         columns=np.zeros((size, objective.weights.size), dtype=np.int32),
     )
-
-
-def recombine(
-    partition: Partition, other: NDArray, rng: np.random.Generator, n_steps: int, hot: float
-) -> NDArray[np.int32]:
-    """Recombine labels with others by searching on their overlay; return the improved labels.
-
-    Both are divisions of the quotient graph of the overlay, which is small: one move there moves a set of sites.
-    """
-    parts = common_parts(partition.labels, other)
-    level = aggregate(partition.level, parts)
-    coarse = np.empty(level.n_sites, dtype=np.int32)
-    coarse[parts] = partition.labels
-    found = Partition(level, partition.objective.on_parts(parts), coarse, partition.n_clusters)
-    found = anneal(found, rng, n_steps, hot)
-    local_search(found, rng)
-    return found.labels[parts]

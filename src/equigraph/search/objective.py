@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.metrics.notions import EVENNESS, Notion, get_notion
+from equigraph.metrics.notions import Notion, get_notion
 from equigraph.search.arrays import Terms
 from equigraph.search.level_rules import LevelRules
 from equigraph.search.pool import Target
@@ -73,11 +73,6 @@ class Objective:
         """Whether there are at least two groups, so that the dial has an effect."""
         return bool(np.diff(self.offsets).max(initial=0) > 1)
 
-    @property
-    def is_tight(self) -> bool:
-        """Whether swaps may find gains that moves of single nodes cannot."""
-        return bool(self.fairness > 0 or self.rules is not None or (self.most < self.n_nodes).any())
-
     def at(self, fairness: float, cap: float = np.inf) -> Objective:
         """Return the objective at another value of the dial; without groups the dial is 0."""
         return replace(self, fairness=min(fairness, HIGHEST) if self.is_fair else 0.0, cap=cap)
@@ -94,10 +89,6 @@ class Objective:
         """Return the objective without bounds and rules, for any number of clusters."""
         return replace(self, least=_NOTHING, most=_NOTHING, rules=None)
 
-    def on_parts(self, parts: NDArray) -> Objective:
-        """Return the objective on sets of sites."""
-        return self if self.rules is None else replace(self, rules=self.rules.on_parts(parts))
-
     def value(self, modularity: float, notion: float) -> float:
         """Return J, with N up to the cap; at f = 1 this is N alone."""
         return (1 - self.fairness) * modularity + self.fairness * min(notion, self.cap)
@@ -110,7 +101,16 @@ class Objective:
 
     def preference(self, table: NDArray[np.int64]) -> float:
         """Return the tie-break by evenness in units of modularity, from the counts of every cluster; at most 0."""
-        return self.even * (replace(self, notion=EVENNESS).notion_value(table) - 1) if self.even else 0.0
+        value = 0.0
+        for a, (low, high) in enumerate(
+            zip(self.offsets[:-1], self.offsets[1:], strict=True) if self.even else ()
+        ):
+            share = self.population[low:high] / max(self.population[low:high].sum(), 1)
+            counts, most = table[:, low:high], 2 * (share * (1 - share)).sum()
+            if most > 0:
+                apart = np.abs(counts - counts.sum(axis=1, keepdims=True) * share).sum() / counts.sum()
+                value -= self.even * self.weights[a] * apart / most
+        return float(value)
 
     def notion_value(self, table: NDArray[np.int64]) -> float:
         """Return N from the counts of every cluster, empty clusters left out."""
@@ -131,7 +131,8 @@ class Objective:
             least=self.least,
             most=self.most,
             sized=bool(self.notion.sized),
-            everywhere=self.is_tight,
+            # Swaps, too, find gains that moves of single nodes cannot only in these cases.
+            everywhere=bool(self.fairness > 0 or self.rules is not None or (self.most < self.n_nodes).any()),
             total=float(self.total),
             resolution=float(self.resolution),
             fairness=float(self.fairness),

@@ -1,4 +1,4 @@
-"""Pareto front of the labels found by a search, and the targets that choose among them."""
+"""Targets of a search, and the Pareto front of the labels found, from which each target takes the best."""
 
 from __future__ import annotations
 
@@ -33,32 +33,6 @@ class Pool:
         self.scores = [self.scores[place] for place in kept] + [(modularity, notion)]
         return True
 
-    def value(self, fairness: float) -> float:
-        """Return the largest objective value at a value of the dial."""
-        q, n = self.scores[self._at(fairness)]
-        return (1 - fairness) * q + fairness * n
-
-    def best(self, fairness: float) -> NDArray[np.int32]:
-        """Return the best labels at a value of the dial."""
-        return self.labels[self._at(fairness)]
-
-    def reaching(self, bound: float) -> NDArray[np.int32]:
-        """Return the most cohesive labels whose notion is at least a bound, or the fairest if none reach it."""
-        return self.labels[self._reaching(bound)]
-
-    def _at(self, fairness: float) -> int:
-        scores = np.asarray(self.scores)
-        if fairness < 1:
-            return int(np.argmax((1 - fairness) * scores[:, 0] + fairness * scores[:, 1]))
-        return self._reaching(float(scores[:, 1].max()) - TOLERANCE)
-
-    def _reaching(self, bound: float) -> int:
-        scores = np.asarray(self.scores)
-        enough = scores[:, 1] >= bound - _ROUNDING
-        if not enough.any():
-            enough = scores[:, 1] == scores[:, 1].max()
-        return int(np.argmax(np.where(enough, scores[:, 0], -np.inf)))
-
 
 @dataclass(frozen=True)
 class Target:
@@ -78,5 +52,9 @@ class Target:
         return 1 + (self.at_least is not None), round(1e9 * (self.at_least or self.fairness))
 
     def best(self, pool: Pool) -> NDArray[np.int32]:
-        """Return the best labels of a pool."""
-        return pool.best(self.fairness) if self.at_least is None else pool.reaching(self.at_least)
+        """Return the best labels of a pool: the fairest if none reach the bound, the most cohesive of those if tied."""
+        modularity, notion = np.asarray(pool.scores).T
+        if self.at_least is None and self.fairness < 1:
+            return pool.labels[int(np.argmax((1 - self.fairness) * modularity + self.fairness * notion))]
+        bound = notion.max() - TOLERANCE if self.at_least is None else min(self.at_least, notion.max())
+        return pool.labels[int(np.argmax(np.where(notion >= bound - _ROUNDING, modularity, -np.inf)))]

@@ -15,7 +15,7 @@ from equigraph.search.arrays import BROKEN, LabelState, Level, SwapCandidates, T
 from equigraph.search.kernels.local import visit, wanted_clusters
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
-from equigraph.search.level import clusters_level, level_of, links_to
+from equigraph.search.level import aggregate, level_of, links_to
 from equigraph.search.level_rules import NO_RULES
 from equigraph.search.moves import (
     LEAST_SWAP,
@@ -29,7 +29,6 @@ from equigraph.search.moves import (
 )
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_from
-from equigraph.search.plans import is_large
 from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.rows import Rows, StreamedRows
@@ -112,7 +111,7 @@ class GraphRows:
             # The sum is symmetric: transposing the parts only sorts their columns.
             part = sparse.csc_array((data, indices, indptr), shape=between.shape).tocsr()
             between = part if number == 0 else between + part
-        return clusters_level(self.nodes, between, labels)
+        return aggregate(self.nodes, labels, between)
 
     def interaction(self, labels: NDArray) -> sparse.csr_array:
         """Return the mean weight of the node pairs between every two clusters, in the unit of the graph."""
@@ -191,12 +190,10 @@ class GraphRows:
         return repeat_swaps(swapped, start, waiting, max_passes, least_gain * (1.0 - objective.fairness))
 
 
-def rows_of(graph: Any) -> GraphRows | None:
-    """Return the rows of a graph in a store, or of a large one in memory; None for a smaller one."""
+def rows_of(graph: Any) -> GraphRows:
+    """Return the rows of a graph in a store or in memory."""
     if not sparse.issparse(graph):
         return GraphRows(graph)
-    if not is_large(graph.shape[0], graph.nnz):
-        return None
     unit = unit_weights(graph.astype(np.float64, copy=False))
     if unit.indices.dtype != np.int32 and max(unit.shape[0], unit.nnz) < 2**31:
         arrays = unit.data, unit.indices.astype(np.int32), unit.indptr.astype(np.int32)

@@ -7,7 +7,7 @@ some values of the dial and hard at others, and labels found for one target are 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -20,10 +20,10 @@ from equigraph.search.arrays import Level
 from equigraph.search.bounds import within_bounds
 from equigraph.search.level import aggregate, common_parts, compact, links_to
 from equigraph.search.merge import merge, split
-from equigraph.search.moves import anneal, climb, local_search, recombine, swap
+from equigraph.search.moves import anneal, climb, local_search, swap
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_of
-from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
+from equigraph.search.plans import DIAL, LADDER, plan_for
 from equigraph.search.pool import Pool, Target
 from equigraph.search.stopping import Stopwatch
 
@@ -89,7 +89,9 @@ class Search:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.guide, self._judge = objective.guided(), replace(objective.at(1.0), even=0.0)
         self.effort, self.seed = effort, seed
-        self.plan = self._plan()
+        size = level.n_sites, level.data.size, n_clusters
+        self._plan_for = partial(plan_for, *size, effort, ruled=objective.rules is not None)
+        self.plan = self._plan_for()
         self.pool = Pool()
         self.watch = Stopwatch()
         # Divisions along the dial, by lineage, of the last run.
@@ -99,10 +101,6 @@ class Search:
     def stopped(self) -> bool:
         """Whether the search was ended early."""
         return self.watch.stopped
-
-    def _plan(self, front: bool = False) -> Plan:
-        size, ruled = (self.level.n_sites, self.level.data.size), self.objective.rules is not None
-        return plan_for(*size, self.n_clusters, self.effort, ruled=ruled, front=front)
 
     def rng(self, *keys: int) -> np.random.Generator:
         """Return a random generator for one step, independent of all other steps."""
@@ -150,10 +148,13 @@ class Search:
         """
         # Without groups the dial has no effect: one search serves all targets.
         wanted = list(targets) if self.objective.is_fair else [Target()]
-        self.watch = Stopwatch(notify, self._n_steps(wanted, n_runs), lambda: bool(self.pool.labels))
-        with self.watch:
-            for _ in self.steps(wanted, list(starts), n_runs):
-                self.watch.step()
+        n_lineages = self.plan.n_raised if any(target.wants_fairness for target in wanted) else 0
+        n_searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in wanted)
+        n_steps = n_runs * (self.plan.n_starts + n_lineages + n_searches * (max(n_lineages, 1) + 2))
+        n_steps = n_steps if self.effort else len(wanted)
+        self.watch = Stopwatch(notify, n_steps, lambda: bool(self.pool.labels))
+        with self.watch.watching():
+            self.run(wanted, list(starts), n_runs)
             for target in wanted:
                 self._polish(target)
         found = [target.best(self.pool) for target in wanted]
@@ -166,40 +167,42 @@ class Search:
         by more than `_GAP`, the search continues under bounds on the notion between them, until it finds no more.
         """
         # Many values of the dial share the pool, so each of them needs less work.
-        self.plan = self._plan(front=True)
+        self.plan = self._plan_for(front=True)
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
         going_on = self.effort > 0 and self.objective.is_fair and not self.watch.stopped
-        with self.watch:
+        with self.watch.watching():
             while going_on and (gap := self._widest_gap(given_up)):
                 if not self._fill(*gap):
                     given_up.add(gap)
                 self.watch.step("front")
         return self.pool
 
-    def steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int = 1) -> Iterator[None]:
-        """Run the search, and yield after each step."""
+    def run(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int = 1) -> None:
+        """Search, and add all labels found to the pool."""
         given = [self.keep(self.exactly(start)) for start in starts]
         if not self.effort:
-            yield from self._without_effort(targets, given)
+            self._without_effort(targets, given)
             return
         for run in range(n_runs):
             bases = []
             for start in range(self.plan.n_starts):
                 bases.append(self.division(self.rng(run, start)))
-                yield
+                self.watch.step()
             base = self._recombined(bases, self.objective, self.rng(run, _BASE))
             # For cohesion alone every lineage is a single division.
             plain = [[base], *([one] for one in bases[: self.plan.n_raised - 1])]
             self.lineages = plain
-            if self.objective.is_fair and any(target.wants_fairness for target in targets):
+            if any(target.wants_fairness for target in targets):
                 self.lineages = []
                 for number in range(self.plan.n_raised):
                     self.lineages.append(self._raised(number, base, bases, self.rng(run, _BASE + 1 + number)))
-                    yield
+                    self.watch.step()
             for target in targets:
-                known = self.lineages if target.wants_fairness else plain
-                yield from self._search_for(target, known + [[one] for one in given], run)
+                lineages = (self.lineages if target.wants_fairness else plain) + [[one] for one in given]
+                if target.at_least is not None:
+                    lineages = self._near_bound(target, target.at_least, lineages, run)
+                self._search_at(target, lineages, self.rng(run, *target.key))
 
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
         """Return labels with exactly k clusters, within the size bounds if there are no rules."""
@@ -238,10 +241,7 @@ class Search:
             # Regroup the free clusters into k by annealing: greedy merging is poor for small k.
             n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * n_free)
             parts = common_parts(free, labels)
-            coarse = np.empty(int(parts.max()) + 1, dtype=np.int32)
-            coarse[parts] = labels
-            regrouped = Partition(aggregate(self.level, parts), objective, coarse, k)
-            labels = anneal(regrouped, rng, n_steps, _TURNS[-1]).labels[parts]
+            labels = self._annealed_parts(labels, parts, objective, rng, n_steps, _TURNS[-1]).labels[parts]
         labels, _ = climb(self.level, labels, objective, rng, fixed=True, max_cycles=2, pause=self.watch.look)
         return self.keep(self._settled(self._allowed(labels), self.guide.at(fairness), rng))
 
@@ -275,25 +275,24 @@ class Search:
                 lineage.append(self.keep(labels))
         return lineage
 
-    def _search_for(self, target: Target, known: list[list[Found]], run: int) -> Iterator[None]:
-        """Search for a target; a bound is preceded by a search at some values of the dial."""
-        if target.at_least is not None:
-            # A search at a value of the dial often reaches a bound with labels that a search under it does not find.
-            for value in _AROUND_BOUND if self.objective.rules is None else _AROUND_RULED:
-                dial = Target(value)
-                yield from self._search_at(dial, known, self.rng(run, *dial.key))
-            # Raising a bound step by step leads to labels that one large step does not reach.
-            rng, nearer = self.rng(run, *target.key, 1), target
-            for share in _STEPS_TO_BOUND if self.pool.labels and self.objective.rules is None else ():
-                nearer = Target(at_least=share * target.at_least)
-                self._annealed(nearer.best(self.pool), self.objective.for_target(nearer), rng, _WARM)
-            if self.pool.labels:
-                known = [*known, *([self.keep(one.best(self.pool))] for one in (target, nearer))]
-        yield from self._search_at(target, known, self.rng(run, *target.key))
+    def _near_bound(
+        self, target: Target, at_least: float, lineages: list[list[Found]], run: int
+    ) -> list[list[Found]]:
+        """Search at some values of the dial and under lower bounds; return the lineages with the best labels found."""
+        # A search at a value of the dial often reaches a bound with labels that a search under it does not find.
+        for value in _AROUND_BOUND if self.objective.rules is None else _AROUND_RULED:
+            dial = Target(value)
+            self._search_at(dial, lineages, self.rng(run, *dial.key))
+        # Raising a bound step by step leads to labels that one large step does not reach.
+        rng, nearer = self.rng(run, *target.key, 1), target
+        for share in _STEPS_TO_BOUND if self.pool.labels and self.objective.rules is None else ():
+            nearer = Target(at_least=share * at_least)
+            self._annealed(nearer.best(self.pool), self.objective.for_target(nearer), rng, _WARM)
+        if not self.pool.labels:
+            return lineages
+        return [*lineages, *([self.keep(one.best(self.pool))] for one in (target, nearer))]
 
-    def _search_at(
-        self, target: Target, lineages: list[list[Found]], rng: np.random.Generator
-    ) -> Iterator[None]:
+    def _search_at(self, target: Target, lineages: list[list[Found]], rng: np.random.Generator) -> None:
         """Optimise one division of every lineage for a target, recombine them, and anneal the best, ever longer."""
         objective = self.objective.for_target(target)
         found = []
@@ -301,9 +300,9 @@ class Search:
             labels = self._settled(self.best_of(lineage, objective).labels, objective, rng)
             # The best temperature depends on the graph, so the initial temperatures alternate.
             found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)]))
-            yield
+            self.watch.step()
         best = self._recombined(found, objective, rng)
-        yield
+        self.watch.step()
         missed = 0
         for turn in range(self.plan.n_longer):
             share = _LONGER * 2 ** (turn // 2)
@@ -313,7 +312,7 @@ class Search:
             missed = 0 if gain >= _WORTH_LONGER else missed + 1
             if missed == 2:
                 break
-        yield
+        self.watch.step()
         self._annealed(best.labels, objective, rng, _WARM)
 
     def _annealed(
@@ -330,6 +329,24 @@ class Search:
         local_search(partition, rng, pause=self.watch.look)
         return self.keep(partition.labels)
 
+    def _annealed_parts(
+        self,
+        labels: NDArray,
+        parts: NDArray,
+        objective: Objective,
+        rng: np.random.Generator,
+        n_steps: int,
+        hot: float,
+    ) -> Partition:
+        """Anneal labels of sets of sites, each inside one cluster."""
+        if objective.rules is not None:
+            objective = replace(objective, rules=objective.rules.on_parts(parts))
+        level = aggregate(self.level, parts)
+        coarse = np.empty(level.n_sites, dtype=np.int32)
+        coarse[parts] = labels
+        partition = Partition(level, objective, coarse, self.n_clusters)
+        return anneal(partition, rng, n_steps, hot, pause=self.watch.look)
+
     def _recombined(
         self, divisions: Sequence[Found], objective: Objective, rng: np.random.Generator
     ) -> Found:
@@ -337,16 +354,19 @@ class Search:
         best = self.best_of(divisions, objective)
         n = self.level.n_sites
         for other in divisions:
-            n_parts = int(common_parts(best.labels, other.labels).max()) + 1
+            parts = common_parts(best.labels, other.labels)
+            n_parts = int(parts.max()) + 1
             if other is best or n_parts > _MOST_SHARED * n:
                 continue
-            partition = Partition(self.level, objective, best.labels, self.n_clusters)
+            # Both are divisions of the graph of the parts that they share, which is small: a move there moves a set.
             n_steps = max(self.plan.n_steps * n_parts // n, _LEAST_COARSE)
-            labels = recombine(partition, other.labels, rng, n_steps, _HOT)
+            partition = self._annealed_parts(best.labels, parts, objective, rng, n_steps, _HOT)
+            local_search(partition, rng, pause=self.watch.look)
+            labels = partition.labels[parts]
             best = self.best_of([best, self._annealed(labels, objective, rng, _WARM, _AFTER)], objective)
         return best
 
-    def _without_effort(self, targets: Sequence[Target], given: Sequence[Found]) -> Iterator[None]:
+    def _without_effort(self, targets: Sequence[Target], given: Sequence[Found]) -> None:
         """Apply moves and swaps that do not lower the objective; under tight size bounds only swaps are feasible."""
         rules = self.objective.rules
         for target in targets:
@@ -357,7 +377,7 @@ class Search:
                 labels = self._settled(one.labels, objective, rng)
                 for hot in turns:
                     self._annealed(labels if hot == 0.0 else one.labels, objective, rng, hot)
-            yield
+            self.watch.step()
 
     def _polish(self, target: Target) -> None:
         """Move nodes and swap pairs while this improves the best labels for a target."""
@@ -365,7 +385,9 @@ class Search:
         for _ in range(_MOST_ROUNDS):
             partition = Partition(self.level, objective, target.best(self.pool), self.n_clusters)
             local_search(partition, self.rng(3), pause=self.watch.look)
-            for _ in range(self.plan.n_swaps if objective.is_tight and self.level.columns.shape[0] else 0):
+            for _ in range(
+                self.plan.n_swaps if objective.terms.everywhere and self.level.columns.shape[0] else 0
+            ):
                 swapped = swap(partition)
                 local_search(swapped, self.rng(3), pause=self.watch.look)
                 partition, before = swapped.relabelled(swapped.labels), partition.value
@@ -376,15 +398,6 @@ class Search:
             if size == (len(self.pool.labels), self.pool.scores[-1]):
                 break
 
-    def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
-        """Estimate the number of progress steps."""
-        if not self.effort:
-            return len(targets)
-        fair = self.objective.is_fair and any(target.wants_fairness for target in targets)
-        n_lineages = self.plan.n_raised if fair else 1
-        searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in targets)
-        return n_runs * (self.plan.n_starts + n_lineages * fair + searches * (n_lineages + 2))
-
     def _widest_gap(self, given_up: set[tuple[float, float]]) -> tuple[float, float] | None:
         notions = sorted(notion for _, notion in self.pool.scores)
         gaps = [gap for gap in itertools.pairwise(notions) if gap[1] - gap[0] > _GAP and gap not in given_up]
@@ -392,7 +405,7 @@ class Search:
 
     def _fill(self, low: float, high: float) -> bool:
         """Search in a gap between two neighbours on the front; return whether labels were found there."""
-        above, below = self.pool.reaching(high), self.pool.reaching(low)
+        above, below = (Target(at_least=bound).best(self.pool) for bound in (high, low))
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
             objective, rng = self.objective.for_target(target), self.rng(*target.key)
@@ -404,8 +417,7 @@ class Search:
         # Earlier members of the lineages are nearer to a low bound than either end of the gap.
         for place in _FURTHER if self.lineages and high - low > _WIDE else ():
             target = Target(at_least=low + place * (high - low))
-            for _ in self._search_at(target, self.lineages, self.rng(*target.key)):
-                pass
+            self._search_at(target, self.lineages, self.rng(*target.key))
             if self._found_between(low, high):
                 return True
         return False

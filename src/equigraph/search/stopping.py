@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from equigraph._utils.callbacks import Notifier
 
@@ -18,7 +18,7 @@ class StopRequested(Exception):
 
 
 class Stopwatch:
-    """Context manager that reports progress to a callback, and leaves the block early when the callback asks to stop.
+    """Report progress to a callback, and leave a block early when the callback asks to stop.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Stopwatch:
     Attributes
     ----------
     stopped : bool
-        Whether the block ended early, by a callback or by Ctrl-C.
+        Whether a block ended early, by a callback or by Ctrl-C.
     """
 
     def __init__(
@@ -48,31 +48,26 @@ class Stopwatch:
         # Climbs from several starts run in threads that share the stopwatch.
         self._lock = threading.Lock()
 
-    def step(self, stage: str = "search") -> None:
-        """Count a completed step and call the callback."""
-        self._step, self._stage = self._step + 1, stage
-        self._call_back()
-
-    def look(self) -> None:
-        """Call the callback within a step, unless the last call was less than half a second ago."""
-        if time.monotonic() - self._last_call > _CALLBACK_INTERVAL:
-            self._call_back()
-
-    def _call_back(self) -> None:
+    def step(self, stage: str = "search", completed: int = 1) -> None:
+        """Count completed steps and call the callback."""
         with self._lock:
-            self._last_call = time.monotonic()
-            self._stop_requested |= self._notify(self._stage, min(self._step, self._total), self._total)
+            self._step, self._stage, self._last_call = self._step + completed, stage, time.monotonic()
+            self._stop_requested |= self._notify(stage, min(self._step, self._total), self._total)
         # Once stopped, what is still done to keep the labels found must not be stopped again.
         if self._stop_requested and not self.stopped and self._has_result():
             raise StopRequested
 
-    def __enter__(self) -> Stopwatch:
-        return self
+    def look(self) -> None:
+        """Call the callback within a step, unless the last call was less than half a second ago."""
+        if time.monotonic() - self._last_call > _CALLBACK_INTERVAL:
+            self.step(self._stage, 0)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        self.stopped = (
-            kind is not None and issubclass(kind, (StopRequested, KeyboardInterrupt)) and self._has_result()
-        )
-        return self.stopped
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Leave the block early if the callback or Ctrl-C asks to stop and there is a result."""
+        try:
+            yield
+        except (StopRequested, KeyboardInterrupt):
+            if not self._has_result():
+                raise
+            self.stopped = True

@@ -48,6 +48,16 @@ def part_of(terms: Any, score: Any, row: Any, a: int) -> float:
     return value * size if terms.sized else value
 
 
+@compiled
+def contributions(terms: Any, score: Any, table: Any) -> Any:
+    """Return the contribution of each row of a table of counts to the notion."""
+    parts = np.zeros(table.shape[0])
+    for c in range(parts.size):
+        for a in range(terms.offsets.size - 1):
+            parts[c] += part_of(terms, score, table[c], a)
+    return parts
+
+
 @compiled(inner=True)
 def headroom(terms: Any, state: Any, c: int) -> float:
     """Return a bound on the gain of the notion by changes of one cluster of fixed size, as scores are at most 1."""
