@@ -17,7 +17,7 @@ from equigraph.exceptions import (
 )
 from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps, most_friends
 from equigraph.search import plans
-from equigraph.search.feasible import UnitSearch, make_feasible_search
+from equigraph.search.feasible import FeasibleSearch, make_feasible_search
 from equigraph.search.pool import Target
 
 pytestmark = [
@@ -64,7 +64,7 @@ def test_what_the_search_counts_as_kept_is_what_the_oracle_accepts(seed):
     changed = (with_asked, with_people_rules, lambda same, _: same)[seed % 3](instance, seed)
     graph, groups, rules, k = changed
     compiled = compile_rules(rules, graph, groups, k)
-    search = UnitSearch(Facts(graph, groups), None, compiled)
+    search = FeasibleSearch(Facts(graph, groups), None, compiled)
     rng = np.random.default_rng(seed)
     for _ in range(60):
         units = rng.integers(k, size=search.inner.level.n_sites)
@@ -171,7 +171,7 @@ def test_size_bounds_and_sizes_are_one_mechanism(room):
 def test_labels_that_break_a_rule_never_leave(room):
     feasible = make_feasible_search(ROOM_RULES, Facts(room), None, 3, effort=0.0)
     with pytest.raises(EquigraphError, match="labels that break one"):
-        feasible.check(np.arange(30) % 3)
+        feasible.checked(np.arange(30) % 3)
 
 
 def test_a_large_graph_is_brought_to_keep_the_rules(monkeypatch):
@@ -187,10 +187,10 @@ def test_a_large_graph_is_brought_to_keep_the_rules(monkeypatch):
         shares={"gender": 0.05, "needs": 0.05},
     )
     feasible = make_feasible_search(rules, Facts(instance.graph, instance.groups), None, 4)
-    assert feasible.search.is_large
-    labels = feasible.search.solve([Target()])[0]
+    assert feasible.is_large
+    labels = feasible.solve([Target()])[0]
     assert rules.check(instance.graph, labels, instance.groups, n_clusters=4) == []
-    assert feasible.search.score(labels)[0] > 0.3
+    assert feasible.score(labels)[0] > 0.3
 
 
 def test_what_is_not_found_is_not_called_impossible(monkeypatch):
@@ -200,7 +200,7 @@ def test_what_is_not_found_is_not_called_impossible(monkeypatch):
     star[0, 1:] = star[1:, 0] = 1
     feasible = make_feasible_search(Rules(friends=1), Facts(star), None, 3)
     with pytest.raises(NotFoundError, match="Whether there are any is not known"):
-        feasible.search.solve([Target()])
+        feasible.solve([Target()])
 
 
 def start_of(room):

@@ -278,13 +278,13 @@ class _Variant:
         feasible = self._feasible_search(turn) if turn else self.first
         near = [one for _, one in self.pricing.found]
         for labels in near:
-            feasible.search.keep(labels)
-        labels = feasible.check(feasible.search.solve([self.target], near[:1])[0])
+            feasible.keep(labels)
+        labels = feasible.solve([self.target], near[:1])[0]
         self.pricing.found.append((self, labels))
 
     def value(self, labels: NDArray) -> tuple[float, float]:
         """Return the fairness of labels, up to the bound (0 without one), and their objective."""
-        modularity, notion = self.first.search.score(labels)
+        modularity, notion = self.first.score(labels)
         if self.target.at_least is not None:
             return min(notion, self.target.at_least), modularity
         f = self.target.fairness
@@ -292,7 +292,7 @@ class _Variant:
 
     def best(self) -> NDArray:
         """Return the best of all labels found that keep the rules."""
-        kept = [labels for _, labels in self.pricing.found if keeps(self.first.compiled, labels)]
+        kept = [labels for _, labels in self.pricing.found if keeps(self.first.rules, labels)]
         return max(kept, key=self.value)
 
     def price(self, labels: NDArray, base: NDArray) -> Price:

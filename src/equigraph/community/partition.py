@@ -251,10 +251,10 @@ class FairPartition(GraphClusterer):
             # No evenness for bounds, nor for notions that do not round to whole nodes.
             mixed = self.at_least is None and 0 < self.fairness < 1
             even = _EVEN if mixed and get_notion(self.notion) is NORMALIZED else 0.0
-            search, feasible = self._search(problem, graph, self.n_clusters, even=even)
+            search = self._search(problem, graph, self.n_clusters, even=even)
             starts = self._starts(problem, search.n_clusters)
             labels = search.solve([self._target()], starts, notify, self.n_init)[0]
-            return self._clustering(problem, search, labels, feasible)
+            return self._clustering(problem, search, labels)
 
     def refine(
         self,
@@ -309,9 +309,9 @@ class FairPartition(GraphClusterer):
         home = start.home(self._target(), max_moves, stay) if few else None
         with self._opened(problem) as (problem, graph), self._notifier() as notify:
             placed = start.placed(problem.adjacency) if ruled else start.labels
-            search, feasible = self._search(problem, graph, start.n_clusters, placed if ruled else None, home)
+            search = self._search(problem, graph, start.n_clusters, placed if ruled else None, home)
             found = search.solve([self._target()], [placed], notify)[0]
-            clustering = self._clustering(problem, search, found, feasible)
+            clustering = self._clustering(problem, search, found)
         return self._finish(problem, replace(clustering, keeps_numbers=few or clustering.keeps_numbers))
 
     @contextmanager
@@ -346,8 +346,8 @@ class FairPartition(GraphClusterer):
         start: NDArray | None = None,
         home: HomeLabels | None = None,
         even: float = 0.0,
-    ) -> tuple[Any, FeasibleSearch | None]:
-        """Return the search with the parameters of this estimator, and under rules the `FeasibleSearch`."""
+    ) -> Any:
+        """Return the search with the parameters of this estimator."""
         from equigraph.search.large import best_number, make_search
 
         codes, weights = problem.fair_columns()
@@ -361,8 +361,8 @@ class FairPartition(GraphClusterer):
             n_clusters = best_number(graph, codes, self._target(), **options)
         options["even"] = even
         if self.rules is None and home is None:
-            return make_search(graph, codes, n_clusters, size_bounds=self.size_bounds, **options), None
-        feasible = make_feasible_search(
+            return make_search(graph, codes, n_clusters, size_bounds=self.size_bounds, **options)
+        return make_feasible_search(
             as_rules(self.rules or {}),
             Facts(problem.graph, problem.given),
             codes,
@@ -373,7 +373,6 @@ class FairPartition(GraphClusterer):
             home=home,
             **options,
         )
-        return feasible.search, feasible
 
     def _starts(self, problem: Problem, n_clusters: int) -> list[NDArray]:
         """Return a soft-fair spectral division if the graph is dense, where local moves alone are weak."""
@@ -391,19 +390,15 @@ class FairPartition(GraphClusterer):
             return []
         return [soft_fair_labels(problem.adjacency, codes, n_clusters, strength=_STRENGTH, seed=problem.seed)]
 
-    def _clustering(
-        self, problem: Problem, search: Any, labels: NDArray, feasible: FeasibleSearch | None
-    ) -> Clustering:
-        """Return the result for the base class, with warnings for an unmet bound or relaxed rules."""
+    def _clustering(self, problem: Problem, search: Any, labels: NDArray) -> Clustering:
+        """Return the result for the base class, with a warning for an unmet bound."""
         modularity, notion = search.score(labels)
         value = (1 - self.fairness) * modularity + self.fairness * notion
         n_clusters = int(labels.max()) + 1
         if self.at_least is not None:
             value = modularity
             warn_if_short("FairPartition", get_notion(self.notion), notion, self.at_least)
-        if feasible is not None:
-            feasible.check(labels)
-            feasible.warn_if_relaxed("FairPartition")
+        ruled = isinstance(search, FeasibleSearch)
         if hasattr(search, "interaction"):
             interaction = search.interaction(labels) * problem.unit
         else:
@@ -418,23 +413,18 @@ class FairPartition(GraphClusterer):
                 "notion_": notion,
                 "objective_": value,
                 "status_": "stopped" if search.stopped else None,
-                "rules_": None if feasible is None else feasible.rules,
-                "relaxed_": () if feasible is None else feasible.given_up,
+                "rules_": search.kept if ruled else None,
+                "relaxed_": search.given_up if ruled else (),
             },
         )
 
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         with self._opened(problem) as (problem, graph):
-            search, feasible = self._search(problem, graph, self.n_clusters)
+            search = self._search(problem, graph, self.n_clusters)
             starts = self._starts(problem, search.n_clusters)
             labels: list[NDArray] = []
             if values is None:
                 search.front(starts, notify, self.n_init)
             else:
                 labels = search.solve([Target(float(value)) for value in values], starts, notify, self.n_init)
-        found = DialLabels(labels, search.pool.labels)
-        if feasible is not None:
-            feasible.warn_if_relaxed("FairPartition")
-            for one in (*found.labels, *found.front):
-                feasible.check(one)
-        return found
+        return DialLabels(labels, search.pool.labels)

@@ -96,7 +96,7 @@ class HomeLabels:
         )
 
 
-class UnitSearch:
+class FeasibleSearch:
     """Search among the labels that keep rules: `Search` on units, the sets of nodes that must be together.
 
     Parameters
@@ -111,7 +111,17 @@ class UnitSearch:
         Home clusters and the cost of leaving them.
     effort, seed, options
         As of `make_search`.
+
+    Attributes
+    ----------
+    kept : Rules
+        The rules that the labels keep.
+    given_up : tuple of Rule
+        The rules that were given up, in the order given.
     """
+
+    kept = Rules()
+    given_up: tuple[Rule, ...] = ()
 
     def __init__(
         self,
@@ -209,25 +219,32 @@ class UnitSearch:
         NotFoundError
             If no labels that keep the rules were found.
         """
-        if not self.is_large:
-            found = self.inner.solve(targets, map(self._on_units, starts), notify, n_runs)
-            return [labels[self.unit] for labels in found]
-        free = self._without_rules().solve(targets, starts, notify, n_runs)
-        for target, labels in zip(targets, free, strict=True):
-            self._repair(labels, target)
-        self._check_any()
-        return [target.best(self.pool) for target in targets]
+        if self.is_large:
+            free = self._without_rules().solve(targets, starts, notify, n_runs)
+            for target, labels in zip(targets, free, strict=True):
+                self._repair(labels, target)
+            pool = self._checked_pool()
+            return [target.best(pool) for target in targets]
+        found = self.inner.solve(targets, map(self._on_units, starts), notify, n_runs)
+        return [self.checked(labels[self.unit]) for labels in found]
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return the Pareto front of the labels found; see `Search.front`."""
-        if not self.is_large:
+        if self.is_large:
+            free = self._without_rules().front(starts, notify, n_runs)
+            for (_, notion), labels in zip(free.scores, free.labels, strict=True):
+                self._repair(labels, Target(at_least=notion))
+        else:
             self.inner.front(map(self._on_units, starts), notify, n_runs)
-            return self.pool
-        free = self._without_rules().front(starts, notify, n_runs)
-        for (_, notion), labels in zip(free.scores, free.labels, strict=True):
-            self._repair(labels, Target(at_least=notion))
-        self._check_any()
-        return self.pool
+        return self._checked_pool()
+
+    def checked(self, labels: NDArray) -> NDArray:
+        """Return labels unchanged, or raise an EquigraphError if they break a rule; every result passes this check."""
+        if not keeps(self.rules, labels):
+            raise EquigraphError(
+                "The search under rules has found labels that break one: please report this error of equigraph."
+            )
+        return labels
 
     def _without_rules(self) -> Any:
         from equigraph.search.large import make_search
@@ -235,12 +252,16 @@ class UnitSearch:
         adjacency, codes, options = self._unconstrained
         return make_search(adjacency, codes, self.n_clusters, **options)
 
-    def _check_any(self) -> None:
-        if not self.inner.pool.labels:
+    def _checked_pool(self) -> Pool:
+        pool = self.pool
+        if not pool.labels:
             raise NotFoundError(
                 "No labels that keep the rules were found. Whether there are any is not known: the graph is too large "
                 "to ask a solver."
             )
+        for labels in pool.labels:
+            self.checked(labels)
+        return pool
 
     def _repair(self, labels: NDArray, target: Target) -> None:
         """Move as few units as the rules require, then apply local search under the rules; keep the labels."""
@@ -277,43 +298,6 @@ class UnitSearch:
         return units
 
 
-@dataclass(frozen=True, eq=False)
-class FeasibleSearch:
-    """Search among the labels that keep rules, with the rules kept and those given up.
-
-    Attributes
-    ----------
-    search : UnitSearch
-        The search.
-    rules : Rules
-        The rules that are kept.
-    given_up : tuple
-        The rules that were given up, in the order given.
-    compiled : CompiledRules
-        The rules that are kept, and ``size_bounds``, as arrays.
-    """
-
-    search: UnitSearch
-    rules: Rules
-    given_up: tuple[Rule, ...]
-    compiled: CompiledRules
-
-    def check(self, labels: NDArray) -> NDArray:
-        """Return labels unchanged, or raise an EquigraphError if they break a rule; every result passes this check."""
-        if not keeps(self.compiled, labels):
-            raise EquigraphError(
-                "The search under rules has found labels that break one: please report this error of equigraph."
-            )
-        return labels
-
-    def warn_if_relaxed(self, who: str) -> None:
-        """Warn of the rules that were given up, if any."""
-        if self.given_up:
-            warn(
-                f"{who}: not all rules can be kept; given up: {in_words(self.given_up)}.", RulesRelaxedWarning
-            )
-
-
 def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:
     """Return rules, converted from a dict if necessary."""
     return rules if isinstance(rules, Rules) else Rules.from_dict(rules)
@@ -343,7 +327,7 @@ def make_feasible_search(
     facts : Facts
         The graph and its attributes.
     codes, options
-        As of `UnitSearch`.
+        As of `FeasibleSearch`.
     n_clusters : int
         Number of clusters.
     on_conflict : {"error", "relax"}
@@ -364,9 +348,10 @@ def make_feasible_search(
     """
     n, starts = facts.graph.n_nodes, list(starts)
 
-    def make(items: Rules) -> tuple[UnitSearch, CompiledRules]:
-        compiled = compile_rules(items, facts, None, n_clusters)
-        return UnitSearch(facts, codes, compiled, home, **options), compiled
+    def make(items: Rules) -> FeasibleSearch:
+        search = FeasibleSearch(facts, codes, compile_rules(items, facts, None, n_clusters), home, **options)
+        search.kept = rules
+        return search
 
     if size_bounds == "auto":
         found = _with_least_size(rules, n, n_clusters, starts, make)
@@ -374,18 +359,18 @@ def make_feasible_search(
             return found
         size_bounds = None
     wanted = Rules.of([*_as_rule(size_bounds, rules, n, n_clusters), *rules.items])
-    search, compiled = make(wanted)
+    search = make(wanted)
     kept, near = False, None
     if search.is_large:
-        kept = _solve_large(search, compiled)
-    elif not is_refuted(compiled):
+        kept = _solve_large(search)
+    elif not is_refuted(search.rules):
         kept, near = search.find_feasible(starts)
     if kept:
-        return FeasibleSearch(search, rules, (), compiled)
+        return search
 
     def finder(part: CompiledRules) -> NDArray | None:
         """Return labels that keep some of the rules, None if none are found."""
-        search = UnitSearch(facts, codes, part, **options)
+        search = FeasibleSearch(facts, codes, part, **options)
         found, labels = (False, None) if search.is_large else search.find_feasible()
         return labels.astype(np.intp) if found and labels is not None else None
 
@@ -401,18 +386,20 @@ def make_feasible_search(
         )
     except NotFoundError:
         # Neither found nor refuted: a longer search may still find labels.
-        if compiled.contradiction or not search.find_feasible(starts, step_factor=10)[0]:
+        if search.rules.contradiction or not search.find_feasible(starts, step_factor=10)[0]:
             raise
-        return FeasibleSearch(search, rules, (), compiled)
+        return search
     if settled.given_up:
-        search, compiled = make(settled.rules)
+        search = make(settled.rules)
+        search.kept = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
+        search.given_up = settled.given_up
+        words = in_words(settled.given_up)
+        warn(f"FairPartition: not all rules can be kept; given up: {words}.", RulesRelaxedWarning)
     search.keep(settled.labels)
     if not search.inner.pool.labels and home is not None:
         raise home.limit_error(search.moved(settled.labels), settled.fewest)
-    remaining = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
-    feasible = FeasibleSearch(search, remaining, settled.given_up, compiled)
-    feasible.check(settled.labels)
-    return feasible
+    search.checked(settled.labels)
+    return search
 
 
 def _with_least_size(
@@ -424,19 +411,19 @@ def _with_least_size(
         return None
     found, kept_least, least, most = None, 1, wanted, wanted
     while least > kept_least:
-        search, compiled = make(Rules.of([Sizes(((least, None),)), *rules.items]))
-        if compiled.contradiction:
+        search = make(Rules.of([Sizes(((least, None),)), *rules.items]))
+        if search.rules.contradiction:
             return None
-        refuted = is_refuted(compiled)
+        refuted = is_refuted(search.rules)
         if search.is_large:
-            kept = _solve_large(search, compiled)
+            kept = _solve_large(search)
         else:
             kept = not refuted and search.find_feasible(starts)[0]
-        if not (kept or refuted) and (answer := feasible_labels(compiled)).labels is not None:
+        if not (kept or refuted) and (answer := feasible_labels(search.rules)).labels is not None:
             search.keep(answer.labels)
             kept = bool(search.inner.pool.labels)
         if kept:
-            found, kept_least = FeasibleSearch(search, rules, (), compiled), least
+            found, kept_least = search, least
         else:
             most = least - 1
         least = (kept_least + most + 1) // 2
@@ -449,9 +436,9 @@ def _with_least_size(
     return found
 
 
-def _solve_large(search: UnitSearch, compiled: CompiledRules) -> bool:
+def _solve_large(search: FeasibleSearch) -> bool:
     """Add the solver's labels for a large graph to the pool; return False if it proves the rules impossible."""
-    answer = feasible_labels(compiled)
+    answer = feasible_labels(search.rules)
     if answer.labels is not None:
         search.keep(answer.labels)
     return answer.status != "impossible"
