@@ -32,8 +32,11 @@ _STARTS = (
     (60_000, (3, 1)),
     (300_000, (2, 2)),
 )
+# Of many clusters more divisions are raised, one for so many clusters up to the most, on graphs of up to so much work:
+# each cluster is a choice of its own, and the more divisions are recombined, the more of these are good.
+_CLUSTERS_EACH, _MOST_RAISED, _RAISED_WORK = 4, 8, 12_000
 # Most final annealings; none on graphs with more nodes plus tenths of stored entries than this.
-_MOST_LONGER, _LONGER_WORK = 10, 20_000
+_MOST_LONGER, _LONGER_WORK = 8, 20_000
 # From so many nodes on, so many rounds of swaps and single moves follow at the end; on fewer nodes annealing proposes
 # all relevant swaps.
 _SWAPPED_NODES, _SWAP_ROUNDS = 500, 10
@@ -88,6 +91,8 @@ def plan_for(
     n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, least)
     work = n + entries / 10
     n_starts, n_raised = next((counts for most, counts in _STARTS if work <= most), (1, 1))
+    if work <= _RAISED_WORK:
+        n_raised = max(n_raised, min(n_clusters // _CLUSTERS_EACH, _MOST_RAISED))
     if ruled:
         n_starts, n_raised = min(n_starts, 6), min(max(n_raised, 6), 8 if n <= 500 else n_raised)
     plan = Plan(

@@ -27,8 +27,8 @@ from equigraph.search.plans import DIAL, LADDER, plan_for
 from equigraph.search.pool import Pool, Target
 from equigraph.search.stopping import Stopwatch
 
-# Initial temperatures in units of a typical change: one that preserves the structure, and one that may change it.
-_WARM, _HOT = 0.02, 0.1
+# Initial temperatures in units of a typical change: two that preserve the structure, and one that may change it.
+_WARM, _GUIDED, _HOT = 0.02, 0.05, 0.1
 _TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination and in a gap of the front, relative to the first one.
 _AFTER, _FILL = 0.25, 0.4
@@ -306,7 +306,10 @@ class Search:
         missed = 0
         for turn in range(self.plan.n_longer):
             share = _LONGER * 2 ** (turn // 2)
-            longer = self._annealed(best.labels, objective, rng, _TURNS[1 + turn % 2], share)
+            # Labels at the maximum of a notion that takes the worst group are left only by the guide.
+            guided = turn % 2 == 1 and target.at_least is None
+            hot, guide = (_GUIDED, objective.guided()) if guided else (_TURNS[1 + turn % 2], objective)
+            longer = self._annealed(best.labels, objective, rng, hot, share, guide)
             best, before = self.best_of([best, longer], objective), best
             gain = objective.value(*best[1:3]) - objective.value(*before[1:3])
             missed = 0 if gain >= _WORTH_LONGER else missed + 1
@@ -322,12 +325,12 @@ class Search:
         rng: np.random.Generator,
         hot: float,
         share: float = 1.0,
+        guide: Objective | None = None,
     ) -> Found:
-        """Anneal, then apply local search; add the labels to the pool."""
-        partition = Partition(self.level, objective, labels, self.n_clusters)
+        """Anneal under the objective or a guide, then apply local search; add the labels to the pool."""
+        partition = Partition(self.level, guide or objective, labels, self.n_clusters)
         partition = anneal(partition, rng, int(share * self.plan.n_steps), hot, pause=self.watch.look)
-        local_search(partition, rng, pause=self.watch.look)
-        return self.keep(partition.labels)
+        return self.keep(self._settled(partition.labels, objective, rng))
 
     def _annealed_parts(
         self,
