@@ -15,6 +15,7 @@ from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import (
+    UNNAMED,
     AttributeOptions,
     Attributes,
     checked_weights,
@@ -103,6 +104,10 @@ def attributes_in_order(
     """
     if sensitive_features is None:
         return graph.attributes, None
+    column = sensitive_features
+    plain = order_known and isinstance(column, np.ndarray) and column.shape == (graph.n_nodes,)
+    if plain and (column.dtype.kind in "biu" or (column.dtype.kind == "U" and (column != "").all())):
+        return encode_columns({UNNAMED: column}), column  # nothing to match, and nothing is missing
     if isinstance(sensitive_features, (Groups, Attributes)):
         found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
         return found, {name: groups.values() for name, groups in found.groups.items()}
