@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
@@ -67,6 +67,7 @@ ATTRIBUTE_WEIGHTS = Instance(
 )
 
 
+@dataclass(eq=False, repr=False)
 class FairPartition(GraphClusterer):
     r"""Most cohesive and fair division of a graph, by a search on labels.
 
@@ -177,6 +178,23 @@ class FairPartition(GraphClusterer):
     []
     """
 
+    n_clusters: int | None = 2
+    fairness: float = 0.5
+    _: KW_ONLY
+    at_least: float | None = None
+    notion: str | Notion = "normalized"
+    attribute_weights: Mapping[str, float] | None = None
+    size_bounds: SizeBounds = "auto"
+    rules: Rules | Mapping[str, Any] | None = None
+    on_conflict: OnConflict = "error"
+    effort: float = 1.0
+    n_init: int = 1
+    random_state: RandomState = None
+    execution: Any = None
+    callbacks: Callbacks = None
+    time_limit: float | None = None
+    verbose: bool = False
+
     _takes_ungrouped: ClassVar[bool] = True
     _warns_of_small: ClassVar[bool] = True
     _searches_dial: ClassVar[bool] = True
@@ -204,41 +222,6 @@ class FairPartition(GraphClusterer):
         "time_limit": Real(low=0, optional=True, help="Seconds after which the best labels so far are kept."),
         "verbose": Boolean(help="Whether to log progress."),
     }
-
-    def __init__(
-        self,
-        n_clusters: int | None = 2,
-        fairness: float = 0.5,
-        *,
-        at_least: float | None = None,
-        notion: str | Notion = "normalized",
-        attribute_weights: Mapping[str, float] | None = None,
-        size_bounds: SizeBounds = "auto",
-        rules: Rules | Mapping[str, Any] | None = None,
-        on_conflict: OnConflict = "error",
-        effort: float = 1.0,
-        n_init: int = 1,
-        random_state: RandomState = None,
-        execution: Any = None,
-        callbacks: Callbacks = None,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.fairness = fairness
-        self.at_least = at_least
-        self.notion = notion
-        self.attribute_weights = attribute_weights
-        self.size_bounds = size_bounds
-        self.rules = rules
-        self.on_conflict = on_conflict
-        self.effort = effort
-        self.n_init = n_init
-        self.random_state = random_state
-        self.execution = execution
-        self.callbacks = callbacks
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _fairness_wanted(self) -> bool:
         return self.fairness > 0 or self.at_least is not None
