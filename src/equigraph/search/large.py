@@ -36,9 +36,14 @@ from equigraph.search.stopping import Stopwatch
 from equigraph.stores.stores import RowStore
 from equigraph.stores.threads import run_all
 
-# Most passes of local search on the nodes, the least gain for another pass, and the number of passes at each value of
-# the dial while it is raised.
-_PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
+# Most passes of local search on the nodes, and the least gain for another pass.
+_PASSES, _LEAST_GAIN = 20, 1e-7
+# Values of the dial through which nodes are raised, with one pass each: the smaller the steps, the more of the nodes
+# that move for fairness are those that lose least.
+_HIGHEST_START = 0.5
+_RUNGS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8)
+# Least gain of a pass of swaps, in modularity, for another pass.
+_LEAST_SWAP = 3e-4
 # Passes of label propagation; after these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
 # Number of parts to cluster if the number of clusters is free.
@@ -143,16 +148,19 @@ class LargeSearch:
         self.pool.add(labels, *self.score(labels))
         return labels
 
-    def _take_parts(self, targets: Sequence[Target]) -> None:
-        """Refine the labels found on the parts by moves of single nodes, and add them to the pool."""
+    def _placed(self, target: Target) -> NDArray[np.int32]:
+        """Return the labels of the nodes that are best for a target on the parts."""
         assert self._inner is not None
         inner, parts = self._inner
+        return self._within_bounds(target.best(inner.pool)[parts])
 
-        def place(target: Target) -> NDArray[np.int32]:
-            labels = self._within_bounds(target.best(inner.pool)[parts])
-            return self._settled(labels, self.objective.for_target(target))
+    def _take_parts(self, targets: Sequence[Target]) -> None:
+        """Refine the labels found on the parts by moves of single nodes, and add them to the pool."""
 
-        for labels in run_all([partial(place, target) for target in targets], self.rows.n_walks):
+        def refine(target: Target) -> NDArray[np.int32]:
+            return self._settled(self._placed(target), self.objective.for_target(target))
+
+        for labels in run_all([partial(refine, target) for target in targets], self.rows.n_walks):
             self._keep(labels)
 
     @contextmanager
@@ -180,22 +188,41 @@ class LargeSearch:
                 self._climbed(given, target)
                 yield
             return
-        cohesion, pools = Target(0.0), [self.pool]
-        is_fair = self.objective.is_fair and any(target.wants_fairness for target in targets)
-        wanted = list(dict.fromkeys([cohesion, *targets])) if is_fair else targets
-        yield from self._search_parts(wanted, given, n_runs)
-        if is_fair:
-            # Single nodes make clusters fair at less cost than parts, while the dial is raised.
-            raised = Pool()
-            for labels in (cohesion.best(self.pool), *given):
-                for value in LADDER:
-                    guide = self.objective.guided().at(value)
-                    labels = self._settled(labels, guide, _RUNG_PASSES, 0.0)
-                    raised.add(labels, *self.score(labels))
-            pools.append(raised)
+        cohesion, fair = Target(0.0), [target for target in targets if target.wants_fairness]
+        fair = fair if self.objective.is_fair else []
+        yield from self._search_parts(
+            list(dict.fromkeys([cohesion, *targets])) if fair else targets, given, n_runs
+        )
+        self._take_parts([cohesion] if fair else targets)
+        pools = [self.pool]
+        if fair:
+            # Single nodes make clusters fair at less cost than parts, while the dial is raised: from the most cohesive
+            # labels and the given ones, and from those that are best for each target on the parts.
+            cohesive = [cohesion.best(self.pool), *given]
+            tasks = [partial(self._raised, labels, targets, 0.0) for labels in cohesive]
+            for target in fair:
+                # From lower values of the dial on, nodes would leave fair clusters for the cohesive ones.
+                low = min(self.objective.for_target(target).fairness, _HIGHEST_START) / 2
+                tasks.append(partial(self._raised, self._placed(target), targets, low))
+            pools = [Pool(), Pool()]
+            for number, pool in enumerate(run_all(tasks, self.rows.n_walks)):
+                for labels, scores in zip(pool.labels, pool.scores, strict=True):
+                    pools[number >= len(cohesive)].add(labels, *scores)
+                    self.pool.add(labels, *scores)
+            yield
         for target in targets:
             self._climbed([target.best(pool) for pool in pools], target)
             yield
+
+    def _raised(self, labels: NDArray, targets: Sequence[Target], low: float) -> Pool:
+        """Raise the dial on the nodes, from a value on; return the best labels for each target."""
+        pool = Pool()
+        pool.add(labels, *self.score(labels))
+        for value in (value for value in _RUNGS if value >= low):
+            labels = self._settled(labels, self.objective.guided().at(value), 1, 0.0)
+            pool.add(labels, *self.score(labels))
+            pool.keep(targets)
+        return pool
 
     def _search_parts(
         self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int
@@ -222,7 +249,6 @@ class LargeSearch:
         for place, labels in enumerate(starts):
             coarse[place, parts] = labels
         yield from inner.steps(targets, list(coarse), n_runs)
-        self._take_parts(targets)
 
     def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
         """Move and swap nodes in index order, for a bounded number of passes; add the labels to the pool."""
@@ -232,7 +258,7 @@ class LargeSearch:
             labels = self._settled(self._within_bounds(start), objective)
             if objective.is_tight:
                 # Under tight size bounds or a high dial, swaps find gains that single moves cannot.
-                labels = self.rows.swap(labels, objective, pause=self.watch.look)
+                labels = self.rows.swap(labels, objective, least_gain=_LEAST_SWAP, pause=self.watch.look)
                 labels = self._settled(labels, objective)
             return labels
 
