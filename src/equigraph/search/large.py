@@ -23,7 +23,7 @@ from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.graph.validate import unit_weights
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import check_size_bounds, within_bounds
-from equigraph.search.level import aggregate, common_parts, compact, first_level
+from equigraph.search.level import aggregate, common_parts, compact, count_groups, first_level
 from equigraph.search.merge import merge
 from equigraph.search.moves import climb
 from equigraph.search.objective import Objective, make_objective
@@ -217,10 +217,16 @@ class LargeSearch:
     def _raised(self, labels: NDArray, targets: Sequence[Target], low: float) -> Pool:
         """Raise the dial on the nodes, from a value on; return the best labels for each target."""
         pool = Pool()
-        pool.add(labels, *self.score(labels))
+        modularity, notion = self.score(labels)
+        pool.add(labels, modularity, notion)
         for value in (value for value in _RUNGS if value >= low):
-            labels = self._settled(labels, self.objective.guided().at(value), 1, 0.0)
-            pool.add(labels, *self.score(labels))
+            guide = self.objective.guided().at(value)
+            labels, gain = self.rows.settle(
+                labels, guide, max_passes=1, least_gain=0.0, pause=self.watch.look
+            )
+            modularity += gain
+            notion = self.objective.notion_value(count_groups(self.rows.nodes, labels, self.n_clusters))
+            pool.add(labels, modularity, notion)
             pool.keep(targets)
         return pool
 
@@ -265,16 +271,10 @@ class LargeSearch:
         for labels in run_all([partial(climb, start) for start in starts], self.rows.n_walks):
             self._keep(labels)
 
-    def _settled(
-        self,
-        labels: NDArray,
-        objective: Objective,
-        max_passes: int = _PASSES,
-        least_gain: float = _LEAST_GAIN,
-    ) -> NDArray[np.int32]:
+    def _settled(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
         return self.rows.settle(
-            labels, objective, max_passes=max_passes, least_gain=least_gain, pause=self.watch.look
-        )
+            labels, objective, max_passes=_PASSES, least_gain=_LEAST_GAIN, pause=self.watch.look
+        )[0]
 
 
 def coarsen(rows: GraphRows, cells: NDArray | None, n_parts: int) -> tuple[NDArray[np.int32], Level]:

@@ -148,8 +148,11 @@ class GraphRows:
         max_passes: int,
         least_gain: float,
         pause: Callable[[], Any] = no_check,
-    ) -> NDArray[np.int32]:
-        """Local search: move single nodes, in index order, while the objective rises; k is fixed."""
+    ) -> tuple[NDArray[np.int32], float]:
+        """Local search: move single nodes, in index order, while the objective rises; k is fixed.
+
+        Returns the labels and the gain of modularity.
+        """
         partition = Partition(self.nodes, objective, labels)
         examples = example_sites(partition)
         wanted = np.zeros((0, 1), dtype=np.int64)
@@ -165,7 +168,7 @@ class GraphRows:
                 if old is not updated:
                     old[...] = updated
             pause()
-        return partition.labels
+        return partition.labels, float(gained[1])
 
     def swap(
         self,
