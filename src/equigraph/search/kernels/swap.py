@@ -78,7 +78,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
     scale, per_volume = (1.0 - f) * 2.0 * inverse, terms.resolution * inverse
     n_kinds, depth = waiting.number.size // n_slots**2, who.size // waiting.number.size
-    links, touched, gains = np.zeros(n_slots), np.empty(n_slots, dtype=np.int64), np.empty(n_slots)
+    links, touched, gains = np.zeros(n_slots), np.empty(n_slots + 1, dtype=np.int64), np.empty(n_slots)
     # The change of the notion when a node of one group replaces one of another; a node without a group is at the end.
     several = level.columns.shape[1] > 1 or n_slots * terms.population.size**2 > _MOST_KNOWN
     n_known = 0 if several else terms.population.size + 1
@@ -87,9 +87,8 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
         a, count = np.int64(labels[low + site]), 0
         for entry in range(indptr[site], indptr[site + 1]):
             c = labels[indices[entry]]
-            if links[c] == 0.0 and data[entry] > 0.0:
-                touched[count] = c
-                count += 1
+            touched[count] = c
+            count += (links[c] == 0.0) & (data[entry] > 0.0)
             links[c] += data[entry]
         codes = level.columns[site : site + 1]
         best, partner, target, found, misses = TOLERANCE, np.int64(-1), np.int64(-1), np.int64(0), np.int64(0)
