@@ -43,7 +43,7 @@ _PASSES, _LEAST_GAIN = 20, 1e-7
 _HIGHEST_START = 0.5
 _RUNGS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8)
 # Least gain of a pass of swaps, in modularity, for another pass.
-_LEAST_SWAP = 6e-4
+_LEAST_SWAP = 1e-3
 # Passes of label propagation; after these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
 # Number of parts to cluster if the number of clusters is free.
@@ -280,19 +280,19 @@ class LargeSearch:
         objective = self.objective.for_target(target)
 
         def climb(start: NDArray) -> NDArray[np.int32]:
-            labels = self._settled(self._within_bounds(start), objective)
+            labels = self._within_bounds(start)
             if objective.is_tight:
                 # Under tight size bounds or a high dial, swaps find gains that single moves cannot.
+                labels = self._settled(labels, objective, 2)
                 labels = self.rows.swap(labels, objective, least_gain=_LEAST_SWAP, pause=self.watch.look)
-                labels = self._settled(labels, objective)
-            return labels
+            return self._settled(labels, objective)
 
         for labels in run_all([partial(climb, start) for start in starts], self.rows.n_walks):
             self._keep(labels)
 
-    def _settled(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
+    def _settled(self, labels: NDArray, objective: Objective, max_passes: int = _PASSES) -> NDArray[np.int32]:
         return self.rows.settle(
-            labels, objective, max_passes=_PASSES, least_gain=_LEAST_GAIN, pause=self.watch.look
+            labels, objective, max_passes=max_passes, least_gain=_LEAST_GAIN, pause=self.watch.look
         )[0]
 
 

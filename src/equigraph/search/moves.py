@@ -300,8 +300,8 @@ def repeat_swaps(
 ) -> NDArray[np.int32]:
     """Repeat passes of swaps while their gain is large enough; return the best labels.
 
-    At first each slot holds many candidates, whose gains may be outdated, most of all on dense graphs. When the gain of
-    a pass is too small, the following passes hold one candidate at a time, whose gain is exact.
+    At first each slot holds many candidates, whose gains may be outdated, most of all on dense graphs. When a pass
+    gains nothing, the following passes hold one candidate at a time, whose gain is exact.
     """
     (best, value), depth = start, _MOST_WAITING
     for _ in range(max_passes):
@@ -309,10 +309,10 @@ def repeat_swaps(
         if room is None:
             break
         labels, reached = swapped(best, room)
-        enough = reached - value > least_gain
-        if reached > value:
+        gained, enough = reached > value, reached - value > least_gain
+        if gained:
             best, value = labels, reached
-        if not enough and depth == 1:
+        if not enough and (gained or depth == 1):
             break
         depth = depth if enough else 1
     return best
