@@ -191,8 +191,7 @@ class SwapCandidates(NamedTuple):
 
     Slot ``(a * n_clusters + b) * n_kinds + kind`` has ``number`` entries, the largest gain first. All slots have the
     same capacity. A gain is that of Q, in units of weight, by a move of the node alone, less the part that is quadratic
-    in its strength. It was exact when the node was visited; a neighbour may have moved since. ``most`` is the largest
-    gain of each pair of clusters so far.
+    in its strength. It was exact when the node was visited; a neighbour may have moved since.
     """
 
     number: Integers
@@ -200,4 +199,3 @@ class SwapCandidates(NamedTuple):
     gain: Numbers
     strength: Numbers
     columns: NDArray[np.int32]
-    most: Numbers

@@ -79,10 +79,8 @@ class LargeSearch:
         self.pool = Pool()
         self.watch = Stopwatch()
         self.lost = False
-        # The searches on parts, the part of each node, and known labels of the parts.
-        self._inner: list[Search] = []
-        self._parts: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-        self._starts: list[NDArray[np.int32]] = []
+        # The search on parts under way, and the part of each node.
+        self._inner: tuple[Search, NDArray] | None = None
 
     @property
     def store(self) -> RowStore:
@@ -144,24 +142,23 @@ class LargeSearch:
         return within_bounds(self.rows.links, self.rows.nodes.sizes, labels, *bounds, self.n_clusters)
 
     def _has_some(self) -> bool:
-        return any(pool.labels for pool in (self.pool, *(inner.pool for inner in self._inner)))
+        return bool(self.pool.labels or (self._inner is not None and self._inner[0].pool.labels))
 
     def _keep(self, labels: NDArray) -> NDArray[np.int32]:
         self.pool.add(labels, *self.score(labels))
         return labels
 
-    def _placed(self, target: Target, pool: Pool) -> NDArray[np.int32]:
-        """Return the labels of the nodes that are best for a target among those of the parts."""
-        return self._within_bounds(target.best(pool)[self._parts])
+    def _placed(self, target: Target) -> NDArray[np.int32]:
+        """Return the labels of the nodes that are best for a target on the parts."""
+        assert self._inner is not None
+        inner, parts = self._inner
+        return self._within_bounds(target.best(inner.pool)[parts])
 
     def _take_parts(self, targets: Sequence[Target]) -> None:
         """Refine the labels found on the parts by moves of single nodes, and add them to the pool."""
-        found = Pool()
-        for inner in self._inner:
-            found.extend(inner.pool)
 
         def refine(target: Target) -> NDArray[np.int32]:
-            return self._settled(self._placed(target, found), self.objective.for_target(target))
+            return self._settled(self._placed(target), self.objective.for_target(target))
 
         for labels in run_all([partial(refine, target) for target in targets], self.rows.n_walks):
             self._keep(labels)
@@ -191,47 +188,33 @@ class LargeSearch:
                 self._climbed(given, target)
                 yield
             return
-        fair = [target for target in targets if target.wants_fairness] if self.objective.is_fair else []
+        cohesion, fair = Target(0.0), [target for target in targets if target.wants_fairness]
+        fair = fair if self.objective.is_fair else []
+        wanted = list(dict.fromkeys([cohesion, *targets])) if fair else targets
+        yield from self._search_parts(wanted, given, n_runs)
+        self._take_parts([cohesion] if fair else targets)
         pools = [self.pool]
         if fair:
-            # From the most cohesive labels and from labels that are fair on the parts, at the same time.
-            self._coarsen(given, 2)
-            lineages = [
-                partial(self._cohesive, given, targets, n_runs),
-                partial(self._fair, fair, targets, n_runs),
-            ]
-            pools = run_all(lineages, self.rows.n_walks)
-            for pool in pools:
-                self.pool.extend(pool)
-        else:
-            self._coarsen(given, 1)
-            self._search_parts(self._inner[0], targets, n_runs)
-            self._take_parts(targets)
+            # Single nodes make clusters fair at less cost than parts, while the dial is raised: from the most cohesive
+            # labels and the given ones, and from those that are best for each target on the parts.
+            starts = [(labels, 0.0) for labels in (cohesion.best(self.pool), *given)]
+            for target in fair:
+                # From lower values of the dial on, nodes would leave fair clusters for the cohesive ones.
+                low = min(self.objective.for_target(target).fairness, _HIGHEST_START) / 2
+                starts.append((self._placed(target), low))
+            tasks = [partial(self._raised, labels, low, targets) for labels, low in starts]
+            pools = [Pool(), Pool()]
+            for number, pool in enumerate(run_all(tasks, self.rows.n_walks)):
+                for labels, scores in zip(pool.labels, pool.scores, strict=True):
+                    pools[number > len(given)].add(labels, *scores)
+                    self.pool.add(labels, *scores)
+            yield
         for target in targets:
             self._climbed([target.best(pool) for pool in pools], target)
             yield
 
-    def _cohesive(self, given: Sequence[NDArray], targets: Sequence[Target], n_runs: int) -> Pool:
-        """Raise the dial from cohesive and from given labels; return the best labels for each target."""
-        cohesion, (inner, _), pool = Target(0.0), self._inner, Pool()
-        self._search_parts(inner, [cohesion], n_runs)
-        first = self._settled(self._placed(cohesion, inner.pool), self.objective.at(0.0))
-        for labels in (first, *given):
-            pool.extend(self._raised(labels, targets, 0.0))
-        return pool
-
-    def _fair(self, fair: Sequence[Target], targets: Sequence[Target], n_runs: int) -> Pool:
-        """Raise the dial from labels that are fair on the parts; return the best labels for each target."""
-        (_, inner), pool = self._inner, Pool()
-        self._search_parts(inner, fair, n_runs)
-        for target in fair:
-            # From lower values of the dial on, nodes would leave fair clusters for the cohesive ones.
-            low = min(self.objective.for_target(target).fairness, _HIGHEST_START) / 2
-            pool.extend(self._raised(self._placed(target, inner.pool), targets, low))
-        return pool
-
-    def _raised(self, labels: NDArray, targets: Sequence[Target], low: float) -> Pool:
-        """Raise the dial from a value on by moves of nodes, which make clusters fair at less cost than parts."""
+    def _raised(self, labels: NDArray, low: float, targets: Sequence[Target]) -> Pool:
+        """Raise the dial on the nodes, from a value on; return the best labels for each target."""
         pool = Pool()
         modularity, notion = self.score(labels)
         pool.add(labels, modularity, notion)
@@ -246,8 +229,10 @@ class LargeSearch:
             pool.keep(targets)
         return pool
 
-    def _coarsen(self, known: Sequence[NDArray], n_searches: int) -> None:
-        """Prepare searches on parts of the overlay of the known divisions, as far as that has few enough parts."""
+    def _search_parts(
+        self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int
+    ) -> Iterator[None]:
+        """Search on parts of the overlay of the known divisions, as far as that has few enough parts."""
         cells, starts = None, []
         for labels in known:
             finer = labels if cells is None else common_parts(cells, labels)
@@ -262,18 +247,13 @@ class LargeSearch:
             least=np.maximum(self.objective.least - largest, 1),
             most=np.minimum(self.objective.most + largest, self.rows.n_nodes),
         )
+        inner = Search(level, looser, self.n_clusters, effort=self.effort, seed=self.seed)
+        inner.plan, inner.watch = replace(inner.plan, n_longer=0), self.watch
+        self._inner = inner, parts
         coarse = np.empty((len(starts), level.n_sites), dtype=np.int32)
         for place, labels in enumerate(starts):
             coarse[place, parts] = labels
-        self._parts, self._inner, self._starts = parts, [], list(coarse)
-        for _ in range(n_searches):
-            inner = Search(level, looser, self.n_clusters, effort=self.effort, seed=self.seed)
-            inner.plan, inner.watch = replace(inner.plan, n_longer=0), self.watch
-            self._inner.append(inner)
-
-    def _search_parts(self, inner: Search, targets: Sequence[Target], n_runs: int) -> None:
-        for _ in inner.steps(targets, self._starts, n_runs):
-            self.watch.step()
+        yield from inner.steps(targets, list(coarse), n_runs)
 
     def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
         """Move and swap nodes in index order, for a bounded number of passes; add the labels to the pool."""

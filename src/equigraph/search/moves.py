@@ -332,7 +332,6 @@ def empty_candidates(objective: Objective, n_clusters: int, depth: int) -> SwapC
         gain=np.zeros(size),
         strength=np.zeros(size),
         columns=np.zeros((size, objective.weights.size), dtype=np.int32),
-        most=np.full(n_clusters**2, -np.inf),
     )
 
 

@@ -34,11 +34,6 @@ class Pool:
         self.scores = [self.scores[place] for place in kept] + [(modularity, notion)]
         return True
 
-    def extend(self, other: Pool) -> None:
-        """Add all labels of another pool."""
-        for labels, scores in zip(other.labels, other.scores, strict=True):
-            self.add(labels, *scores)
-
     def keep(self, targets: Sequence[Target]) -> None:
         """Drop all labels that are not the best for one of the targets."""
         best = {id(target.best(self)) for target in targets}

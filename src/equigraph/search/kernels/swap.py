@@ -97,8 +97,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
             gains[c] = links[c] - links[a] - per_volume * strength[site] * (volume[c] - volume[a])
             # Clusters that mirror the population have nothing to gain, which spares most looks at them.
             room = f * (headroom(terms, state, a) + headroom(terms, state, c)) - best
-            hopeless = c == a or scale * (gains[c] + waiting.most[c * n_slots + a]) + room <= 0.0
-            for g in range(0 if hopeless else n_kinds):
+            for g in range(n_kinds if c != a else 0):
                 slot = (c * n_slots + a) * n_kinds + g
                 top = slot * depth
                 while waiting.number[slot] > 0 and labels[who[top]] != c:
@@ -156,8 +155,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
             for place in range(count):
                 c = touched[place]
                 if c != a:
-                    pair = a * n_slots + c
-                    waiting.most[pair] = max(waiting.most[pair], gains[c])
-                    push(waiting, pair * n_kinds + g, low + site, gains[c], strength[site], codes)
+                    slot = (a * n_slots + c) * n_kinds + g
+                    push(waiting, slot, low + site, gains[c], strength[site], codes)
         for place in range(count):
             links[touched[place]] = 0.0
