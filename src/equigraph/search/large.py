@@ -197,12 +197,12 @@ class LargeSearch:
         if fair:
             # Single nodes make clusters fair at less cost than parts, while the dial is raised: from the most cohesive
             # labels and the given ones, and from those that are best for each target on the parts.
-            starts = [(labels, 0.0) for labels in (cohesion.best(self.pool), *given)]
+            cohesive = (cohesion.best(self.pool), *given)
+            tasks = [partial(self._raised, labels, 0.0, targets) for labels in cohesive]
             for target in fair:
                 # From lower values of the dial on, nodes would leave fair clusters for the cohesive ones.
                 low = min(self.objective.for_target(target).fairness, _HIGHEST_START) / 2
-                starts.append((self._placed(target), low))
-            tasks = [partial(self._raised, labels, low, targets) for labels, low in starts]
+                tasks.append(partial(self._raised, self._placed(target), low, targets))
             pools = [Pool(), Pool()]
             for number, pool in enumerate(run_all(tasks, self.rows.n_walks)):
                 for labels, scores in zip(pool.labels, pool.scores, strict=True):

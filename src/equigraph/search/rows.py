@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -183,15 +182,15 @@ class GraphRows:
         labels = labels.astype(np.int32)
         n_clusters = int(labels.max()) + 1
 
-        def swapped(best: NDArray[np.int32], waiting: SwapCandidates) -> tuple[NDArray[np.int32], float]:
-            state: list[NDArray] = [*waiting, *Partition(self.nodes, objective, best, n_clusters).state]
+        def swapped(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], float]:
+            waiting = empty_candidates(objective, n_clusters)
+            state: list[NDArray] = [*waiting, *Partition(self.nodes, objective, labels, n_clusters).state]
             found = self.store.walk(swap_block, state, objective, self.unit)[len(waiting)]
             pause()
             return found, objective.value(*self.scores(found, objective))
 
         start = labels, objective.value(*self.scores(labels, objective))
-        waiting = partial(empty_candidates, objective, n_clusters)
-        return repeat_swaps(swapped, start, waiting, max_passes, least_gain * (1.0 - objective.fairness))
+        return repeat_swaps(swapped, start, n_clusters, max_passes, least_gain * (1.0 - objective.fairness))
 
 
 def rows_of(graph: Any) -> GraphRows | None:

@@ -145,11 +145,6 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                 rescore(terms, score, state, c)
                 for place in range(n_known**2):
                     changes[c, place // n_known, place % n_known] = np.nan
-                # Where one node waits at a time, what is kept of it is exact: all who have to do with the two clusters
-                # are forgotten.
-                for slot in range(n_slots * n_kinds if depth == 1 else 0):
-                    waiting.number[c * n_slots * n_kinds + slot] = 0
-                    waiting.number[(slot // n_kinds * n_slots + c) * n_kinds + slot % n_kinds] = 0
         else:
             g = max(np.int64(level.columns[site, 0]), 0) % n_kinds
             for place in range(count):
