@@ -25,7 +25,7 @@ from equigraph.search.arrays import Level
 from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.level import aggregate, common_parts, compact, count_groups, first_level
 from equigraph.search.merge import merge
-from equigraph.search.moves import climb
+from equigraph.search.moves import SWAP_PASSES, climb
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.partition import scores_of
 from equigraph.search.plans import DIAL, LADDER, n_parts_for
@@ -42,8 +42,9 @@ _PASSES, _LEAST_GAIN = 20, 1e-7
 # that move for fairness are those that lose least.
 _HIGHEST_START = 0.5
 _RUNGS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8)
-# Least gain of a pass of swaps, in modularity, for another pass.
-_LEAST_SWAP = 1e-3
+# Least gain of a pass of swaps, in modularity, for another pass; entries visited by all passes of a search, and the
+# number of passes on graphs with more.
+_LEAST_SWAP, _SWAP_ENTRIES, _FEW_PASSES = 6e-4, 80_000_000, 4
 # Passes of label propagation; after these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
 # Number of parts to cluster if the number of clusters is free.
@@ -190,8 +191,7 @@ class LargeSearch:
             return
         cohesion, fair = Target(0.0), [target for target in targets if target.wants_fairness]
         fair = fair if self.objective.is_fair else []
-        wanted = list(dict.fromkeys([cohesion, *targets])) if fair else targets
-        yield from self._search_parts(wanted, given, n_runs)
+        yield from self._search_parts(targets, given, n_runs)
         self._take_parts([cohesion] if fair else targets)
         pools = [self.pool]
         if fair:
@@ -264,7 +264,13 @@ class LargeSearch:
             if objective.is_tight:
                 # Under tight size bounds or a high dial, swaps find gains that single moves cannot.
                 labels = self._settled(labels, objective, 2)
-                labels = self.rows.swap(labels, objective, least_gain=_LEAST_SWAP, pause=self.watch.look)
+                labels = self.rows.swap(
+                    labels,
+                    objective,
+                    max_passes=max(min(SWAP_PASSES, _SWAP_ENTRIES // (self.rows.n_entries + 1)), _FEW_PASSES),
+                    least_gain=_LEAST_SWAP,
+                    pause=self.watch.look,
+                )
             return self._settled(labels, objective)
 
         for labels in run_all([partial(climb, start) for start in starts], self.rows.n_walks):
