@@ -38,9 +38,10 @@ from equigraph.stores.threads import run_all
 
 # Most passes of local search on the nodes, and the least gain for another pass.
 _PASSES, _LEAST_GAIN = 20, 1e-7
+# Labels that are fair on the parts are raised from half the dial of the target on, counted up to this dial.
+_HIGHEST_START = 0.5
 # Values of the dial through which nodes are raised, with one pass each: the smaller the steps, the more of the nodes
 # that move for fairness are those that lose least.
-_HIGHEST_START = 0.5
 _RUNGS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8)
 # Least gain of a pass of swaps, in modularity, for another pass; entries visited by all passes of a search, and the
 # number of passes on graphs with more.
@@ -191,7 +192,8 @@ class LargeSearch:
             return
         cohesion, fair = Target(0.0), [target for target in targets if target.wants_fairness]
         fair = fair if self.objective.is_fair else []
-        yield from self._search_parts(targets, given, n_runs)
+        wanted = list(dict.fromkeys([cohesion, *targets])) if fair else targets
+        yield from self._search_parts(wanted, given, n_runs)
         self._take_parts([cohesion] if fair else targets)
         pools = [self.pool]
         if fair:
