@@ -196,8 +196,10 @@ def test_moves_are_those_on_the_level_in_index_order(graph, fairness):
     partition = Partition(level, objective, labels)
     local_search(partition, max_passes=9)
     for ground in (whole, cut):
-        found = ground.settle(labels, objective, max_passes=9, least_gain=0.0)
+        found, gain = ground.settle(labels, objective, max_passes=9, least_gain=0.0)
         np.testing.assert_array_equal(found, partition.labels)
+        before, after = (scores_of(level, one, objective)[0] for one in (labels, found))
+        assert gain == pytest.approx(after - before, abs=1e-12)
 
 
 @FEW

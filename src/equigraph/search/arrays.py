@@ -190,7 +190,8 @@ class SwapCandidates(NamedTuple):
     """Candidates for swaps: a heap of nodes for each slot (cluster, target cluster, kind: the first group of a node).
 
     Slot ``(a * n_clusters + b) * n_kinds + kind`` has ``number`` entries, the largest gain first. All slots have the
-    same capacity. Gains were exact when the node was visited; a neighbour may have moved since.
+    same capacity. A gain is that of Q, in units of weight, by a move of the node alone, less the part that is quadratic
+    in its strength. It was exact when the node was visited; a neighbour may have moved since.
     """
 
     number: Integers

@@ -23,9 +23,9 @@ from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.graph.validate import unit_weights
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import check_size_bounds, within_bounds
-from equigraph.search.level import aggregate, common_parts, compact, first_level
+from equigraph.search.level import aggregate, common_parts, compact, count_groups, first_level
 from equigraph.search.merge import merge
-from equigraph.search.moves import climb
+from equigraph.search.moves import SWAP_PASSES, climb
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.partition import scores_of
 from equigraph.search.plans import DIAL, LADDER, is_large, n_parts_for
@@ -36,9 +36,16 @@ from equigraph.search.stopping import Stopwatch
 from equigraph.stores.stores import RowStore
 from equigraph.stores.threads import run_all
 
-# Most passes of local search on the nodes, the least gain for another pass, and the number of passes at each value of
-# the dial while it is raised.
-_PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
+# Most passes of local search on the nodes, and the least gain for another pass.
+_PASSES, _LEAST_GAIN = 20, 1e-7
+# Labels that are fair on the parts are raised from half the dial of the target on, counted up to this dial.
+_HIGHEST_START = 0.5
+# Values of the dial through which nodes are raised, with one pass each: the smaller the steps, the more of the nodes
+# that move for fairness are those that lose least.
+_RUNGS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8)
+# Least gain of a pass of swaps, in modularity, for another pass; entries visited by all passes of a search, and the
+# number of passes on graphs with more.
+_LEAST_SWAP, _SWAP_ENTRIES, _FEW_PASSES = 6e-4, 80_000_000, 4
 # Passes of label propagation; after these, hardly any node still changes its part.
 _SPREAD_PASSES = 4
 # Number of parts to cluster if the number of clusters is free.
@@ -142,16 +149,19 @@ class LargeSearch:
         self.pool.add(labels, *self.score(labels))
         return labels
 
-    def _take_parts(self, targets: Sequence[Target]) -> None:
-        """Refine the labels found on the parts by moves of single nodes, and add them to the pool."""
+    def _placed(self, target: Target) -> NDArray[np.int32]:
+        """Return the labels of the nodes that are best for a target on the parts."""
         assert self._inner is not None
         inner, parts = self._inner
+        return self._within_bounds(target.best(inner.pool)[parts])
 
-        def place(target: Target) -> NDArray[np.int32]:
-            labels = self._within_bounds(target.best(inner.pool)[parts])
-            return self._settled(labels, self.objective.for_target(target))
+    def _take_parts(self, targets: Sequence[Target]) -> None:
+        """Refine the labels found on the parts by moves of single nodes, and add them to the pool."""
 
-        for labels in run_all([partial(place, target) for target in targets], self.rows.n_walks):
+        def refine(target: Target) -> NDArray[np.int32]:
+            return self._settled(self._placed(target), self.objective.for_target(target))
+
+        for labels in run_all([partial(refine, target) for target in targets], self.rows.n_walks):
             self._keep(labels)
 
     @contextmanager
@@ -179,22 +189,45 @@ class LargeSearch:
                 self._climbed(given, target)
                 self.watch.step()
             return
-        cohesion, pools = Target(0.0), [self.pool]
-        is_fair = any(target.wants_fairness for target in targets)
-        wanted = list(dict.fromkeys([cohesion, *targets])) if is_fair else targets
+        cohesion, fair = Target(0.0), [target for target in targets if target.wants_fairness]
+        wanted = list(dict.fromkeys([cohesion, *targets])) if fair else targets
         self._search_parts(wanted, given, n_runs)
-        if is_fair:
-            # Single nodes make clusters fair at less cost than parts, while the dial is raised.
-            raised = Pool()
-            for labels in (cohesion.best(self.pool), *given):
-                for value in LADDER:
-                    guide = self.objective.guided().at(value)
-                    labels = self._settled(labels, guide, _RUNG_PASSES, 0.0)
-                    raised.add(labels, *self.score(labels))
-            pools.append(raised)
+        self._take_parts([cohesion] if fair else targets)
+        pools = [self.pool]
+        if fair:
+            # Single nodes make clusters fair at less cost than parts, while the dial is raised: from the most cohesive
+            # labels and the given ones, and from those that are best for each target on the parts.
+            cohesive = (cohesion.best(self.pool), *given)
+            tasks = [partial(self._raised, labels, 0.0, targets) for labels in cohesive]
+            for target in fair:
+                # From lower values of the dial on, nodes would leave fair clusters for the cohesive ones.
+                low = min(self.objective.for_target(target).fairness, _HIGHEST_START) / 2
+                tasks.append(partial(self._raised, self._placed(target), low, targets))
+            pools = [Pool(), Pool()]
+            for number, pool in enumerate(run_all(tasks, self.rows.n_walks)):
+                for labels, scores in zip(pool.labels, pool.scores, strict=True):
+                    pools[number > len(given)].add(labels, *scores)
+                    self.pool.add(labels, *scores)
+            self.watch.step()
         for target in targets:
             self._climbed([target.best(pool) for pool in pools], target)
             self.watch.step()
+
+    def _raised(self, labels: NDArray, low: float, targets: Sequence[Target]) -> Pool:
+        """Raise the dial on the nodes, from a value on; return the best labels for each target."""
+        pool = Pool()
+        modularity, notion = self.score(labels)
+        pool.add(labels, modularity, notion)
+        for value in (value for value in _RUNGS if value >= low):
+            guide = self.objective.guided().at(value)
+            labels, gain = self.rows.settle(
+                labels, guide, max_passes=1, least_gain=0.0, pause=self.watch.look
+            )
+            modularity += gain
+            notion = self.objective.notion_value(count_groups(self.rows.nodes, labels, self.n_clusters))
+            pool.add(labels, modularity, notion)
+            pool.keep(targets)
+        return pool
 
     def _search_parts(self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int) -> None:
         """Search on parts of the overlay of the known divisions, as far as that has few enough parts."""
@@ -219,33 +252,32 @@ class LargeSearch:
         for place, labels in enumerate(starts):
             coarse[place, parts] = labels
         inner.run(targets, list(coarse), n_runs)
-        self._take_parts(targets)
 
     def _climbed(self, starts: Sequence[NDArray], target: Target) -> None:
         """Move and swap nodes in index order, for a bounded number of passes; add the labels to the pool."""
         objective = self.objective.for_target(target)
 
         def climb(start: NDArray) -> NDArray[np.int32]:
-            labels = self._settled(self._within_bounds(start), objective)
+            labels = self._within_bounds(start)
             if objective.terms.everywhere:
                 # Under tight size bounds or a high dial, swaps find gains that single moves cannot.
-                labels = self.rows.swap(labels, objective, pause=self.watch.look)
-                labels = self._settled(labels, objective)
-            return labels
+                labels = self._settled(labels, objective, 2)
+                labels = self.rows.swap(
+                    labels,
+                    objective,
+                    max_passes=max(min(SWAP_PASSES, _SWAP_ENTRIES // (self.rows.n_entries + 1)), _FEW_PASSES),
+                    least_gain=_LEAST_SWAP,
+                    pause=self.watch.look,
+                )
+            return self._settled(labels, objective)
 
         for labels in run_all([partial(climb, start) for start in starts], self.rows.n_walks):
             self._keep(labels)
 
-    def _settled(
-        self,
-        labels: NDArray,
-        objective: Objective,
-        max_passes: int = _PASSES,
-        least_gain: float = _LEAST_GAIN,
-    ) -> NDArray[np.int32]:
+    def _settled(self, labels: NDArray, objective: Objective, max_passes: int = _PASSES) -> NDArray[np.int32]:
         return self.rows.settle(
-            labels, objective, max_passes=max_passes, least_gain=least_gain, pause=self.watch.look
-        )
+            labels, objective, max_passes=max_passes, least_gain=_LEAST_GAIN, pause=self.watch.look
+        )[0]
 
 
 def coarsen(rows: GraphRows, cells: NDArray | None, n_parts: int) -> tuple[NDArray[np.int32], Level]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -280,52 +279,42 @@ def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float 
     Sizes do not change. ``least_gain`` is the least gain of a pass, in modularity, for another pass.
     """
 
-    def swapped(best: NDArray[np.int32], waiting: SwapCandidates) -> tuple[NDArray[np.int32], float]:
-        found = partition.relabelled(best)
-        swap_rows(*found.arrays, 0, waiting)
+    def swapped(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], float]:
+        found = partition.relabelled(labels)
+        swap_rows(*found.arrays, 0, empty_candidates(partition.objective, partition.n_clusters))
         return found.labels, found.value
 
     start = partition.labels.copy(), partition.relabelled(partition.labels).value
     least_gain *= 1 - partition.objective.fairness
-    waiting = partial(empty_candidates, partition.objective, partition.n_clusters)
-    return partition.relabelled(repeat_swaps(swapped, start, waiting, max_passes, least_gain))
+    return partition.relabelled(repeat_swaps(swapped, start, partition.n_clusters, max_passes, least_gain))
 
 
 def repeat_swaps(
-    swapped: Callable[[NDArray[np.int32], SwapCandidates], tuple[NDArray[np.int32], float]],
+    swapped: Callable[[NDArray[np.int32]], tuple[NDArray[np.int32], float]],
     start: tuple[NDArray[np.int32], float],
-    waiting: Callable[[int], SwapCandidates | None],
+    n_clusters: int,
     max_passes: int,
     least_gain: float,
 ) -> NDArray[np.int32]:
-    """Repeat passes of swaps while their gain is large enough; return the best labels.
-
-    At first each slot holds many candidates, whose gains may be outdated, most of all on dense graphs. When the gain of
-    a pass is too small, the following passes hold one candidate at a time, whose gain is exact.
-    """
-    (best, value), depth = start, _MOST_WAITING
-    for _ in range(max_passes):
-        room = waiting(depth)
-        if room is None:
-            break
-        labels, reached = swapped(best, room)
-        enough = reached - value > least_gain
-        if reached > value:
+    """Repeat passes of swaps while their gain is large enough; return the best labels."""
+    best, value = start
+    # With more clusters there would be too many heaps.
+    for _ in range(max_passes if n_clusters**2 <= _MOST_PAIRS else 0):
+        labels, reached = swapped(best)
+        gain = reached - value
+        if gain > 0:
             best, value = labels, reached
-        if not enough and depth == 1:
+        if gain <= least_gain:
             break
-        depth = depth if enough else 1
     return best
 
 
-def empty_candidates(objective: Objective, n_clusters: int, depth: int) -> SwapCandidates | None:
-    """Return empty heaps of at most ``depth`` swap candidates each; None if there would be too many heaps."""
-    if n_clusters**2 > _MOST_PAIRS:
-        return None
+def empty_candidates(objective: Objective, n_clusters: int) -> SwapCandidates:
+    """Return empty heaps of swap candidates."""
     n_groups = objective.population.size
     n_kinds = max(min(n_groups, _MOST_PAIRS // n_clusters**2, max(_MOST_READ // n_groups, 1)), 1)
     n_slots = n_clusters**2 * n_kinds
-    size = n_slots * min(depth, _MOST_PAIRS // n_slots)
+    size = n_slots * min(_MOST_WAITING, _MOST_PAIRS // n_slots)
     return SwapCandidates(
         number=np.zeros(n_slots, dtype=np.int64),
         who=np.zeros(size, dtype=np.int64),

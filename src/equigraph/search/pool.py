@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +33,13 @@ class Pool:
         self.labels = [self.labels[place] for place in kept] + [labels.astype(np.int32)]
         self.scores = [self.scores[place] for place in kept] + [(modularity, notion)]
         return True
+
+    def keep(self, targets: Sequence[Target]) -> None:
+        """Drop all labels that are not the best for one of the targets."""
+        best = {id(target.best(self)) for target in targets}
+        kept = [place for place, labels in enumerate(self.labels) if id(labels) in best]
+        self.labels = [self.labels[place] for place in kept]
+        self.scores = [self.scores[place] for place in kept]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,8 +146,11 @@ class GraphRows:
         max_passes: int,
         least_gain: float,
         pause: Callable[[], Any] = no_check,
-    ) -> NDArray[np.int32]:
-        """Local search: move single nodes, in index order, while the objective rises; k is fixed."""
+    ) -> tuple[NDArray[np.int32], float]:
+        """Local search: move single nodes, in index order, while the objective rises; k is fixed.
+
+        Returns the labels and the gain of modularity.
+        """
         partition = Partition(self.nodes, objective, labels)
         examples = example_sites(partition)
         wanted = np.zeros((0, 1), dtype=np.int64)
@@ -164,7 +166,7 @@ class GraphRows:
                 if old is not updated:
                     old[...] = updated
             pause()
-        return partition.labels
+        return partition.labels, float(gained[1])
 
     def swap(
         self,
@@ -179,15 +181,15 @@ class GraphRows:
         labels = labels.astype(np.int32)
         n_clusters = int(labels.max()) + 1
 
-        def swapped(best: NDArray[np.int32], waiting: SwapCandidates) -> tuple[NDArray[np.int32], float]:
-            state: list[NDArray] = [*waiting, *Partition(self.nodes, objective, best, n_clusters).state]
+        def swapped(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], float]:
+            waiting = empty_candidates(objective, n_clusters)
+            state: list[NDArray] = [*waiting, *Partition(self.nodes, objective, labels, n_clusters).state]
             found = self.store.walk(swap_block, state, objective, self.unit)[len(waiting)]
             pause()
             return found, objective.value(*self.scores(found, objective))
 
         start = labels, objective.value(*self.scores(labels, objective))
-        waiting = partial(empty_candidates, objective, n_clusters)
-        return repeat_swaps(swapped, start, waiting, max_passes, least_gain * (1.0 - objective.fairness))
+        return repeat_swaps(swapped, start, n_clusters, max_passes, least_gain * (1.0 - objective.fairness))
 
 
 def rows_of(graph: Any) -> GraphRows:

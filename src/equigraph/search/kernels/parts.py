@@ -14,9 +14,10 @@ def own_weight(indptr: Any, indices: Any, data: Any, low: int, labels: Any) -> A
     """Return the weight from each row, from ``low`` on, to its own cluster."""
     own = np.zeros(indptr.size - 1)
     for row in range(own.size):
+        total, label = 0.0, labels[low + row]
         for entry in range(indptr[row], indptr[row + 1]):
-            if labels[indices[entry]] == labels[low + row]:
-                own[row] += data[entry]
+            total += data[entry] if labels[indices[entry]] == label else 0.0
+        own[row] = total
     return own
 
 

@@ -12,6 +12,9 @@ from equigraph.search.kernels.local import TOLERANCE
 from equigraph.search.kernels.rules import follow_rules, rules_change
 from equigraph.search.kernels.state import headroom, notion_change, notion_gain, rescore, transfer
 
+# Changes of the notion by swaps are kept for at most so many triples of a cluster and two groups.
+_MOST_KNOWN = 2**20
+
 
 @compiled(inner=True)
 def copy_entry(waiting: Any, source: int, target: int) -> None:
@@ -73,47 +76,54 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
     labels, volume, tally, none = state.labels, state.volume, state.tally, level.counts[:0]
     who, f, n_slots = waiting.who, terms.fairness, volume.size
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
+    scale, per_volume = (1.0 - f) * 2.0 * inverse, terms.resolution * inverse
     n_kinds, depth = waiting.number.size // n_slots**2, who.size // waiting.number.size
-    links, touched = np.zeros(n_slots), np.empty(n_slots, dtype=np.int64)
+    links, touched, gains = np.zeros(n_slots), np.empty(n_slots + 1, dtype=np.int64), np.empty(n_slots)
+    # The change of the notion when a node of one group replaces one of another; a node without a group is at the end.
+    several = level.columns.shape[1] > 1 or n_slots * terms.population.size**2 > _MOST_KNOWN
+    n_known = 0 if several else terms.population.size + 1
+    changes = np.full((n_slots, n_known, n_known), np.nan)
     for site in range(strength.size):
         a, count = np.int64(labels[low + site]), 0
         for entry in range(indptr[site], indptr[site + 1]):
             c = labels[indices[entry]]
-            if links[c] == 0.0 and data[entry] > 0.0:
-                touched[count] = c
-                count += 1
+            touched[count] = c
+            count += (links[c] == 0.0) & (data[entry] > 0.0)
             links[c] += data[entry]
         codes = level.columns[site : site + 1]
         best, partner, target, found, misses = TOLERANCE, np.int64(-1), np.int64(-1), np.int64(0), np.int64(0)
         for place in range(count):
             c = touched[place]
-            room = f * (headroom(terms, state, a) + headroom(terms, state, c))
+            gains[c] = links[c] - links[a] - per_volume * strength[site] * (volume[c] - volume[a])
+            # Clusters that mirror the population have nothing to gain, which spares most looks at them.
+            room = f * (headroom(terms, state, a) + headroom(terms, state, c)) - best
             for g in range(n_kinds if c != a else 0):
                 slot = (c * n_slots + a) * n_kinds + g
                 top = slot * depth
                 while waiting.number[slot] > 0 and labels[who[top]] != c:
                     pop(waiting, slot)
-                if waiting.number[slot] == 0:
+                if waiting.number[slot] == 0 or scale * (gains[c] + waiting.gain[top]) + room <= 0.0:
                     continue
                 other = who[top]
                 by = strength[site] - waiting.strength[top]
-                change_q = links[c] - links[a] + waiting.gain[top]
-                change_q -= terms.resolution * by * (inverse * (volume[c] - volume[a] + by))
-                gain = (1.0 - f) * 2.0 * inverse * change_q
-                # Clusters that mirror the population have nothing to gain, which spares most looks at them.
-                if gain + room <= best:
-                    continue
+                gain = scale * (gains[c] + waiting.gain[top] - per_volume * by * by)
                 if f > 0.0:
-                    back = waiting.columns[top : top + 1]
-                    change = notion_change(terms, score, state, a, codes, none, back, none)
-                    change += notion_change(terms, score, state, c, back, none, codes, none)
+                    back, change = waiting.columns[top : top + 1], 0.0
+                    for turn in range(2):
+                        one, out, into = (a, codes, back) if turn == 0 else (c, back, codes)
+                        known = np.nan if several else changes[one, out[0, 0], into[0, 0]]
+                        if np.isnan(known):
+                            known = notion_change(terms, score, state, one, out, none, into, none)
+                            if not several:
+                                changes[one, out[0, 0], into[0, 0]] = known
+                        change += known
                     gain += f * notion_gain(tally, terms.sized, terms.cap, change, tally[N_CLUSTERS])
                 if gain <= best:
                     continue
                 # An edge between the two stays outside, and both have counted it.
                 for entry in range(indptr[site], indptr[site + 1]):
                     if indices[entry] == other:
-                        gain -= (1.0 - f) * 4.0 * inverse * data[entry]
+                        gain -= 2.0 * scale * data[entry]
                 missed = np.int64(0)
                 if rules.any:
                     missed = rules_change(rules, level.sizes, state, site, c, other)
@@ -133,17 +143,14 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
             labels[low + site], labels[partner] = target, a
             for c in (a, target):
                 rescore(terms, score, state, c)
-                # Where one node waits at a time, what is kept of it is exact: all who have to do with the two clusters
-                # are forgotten.
-                for slot in range(n_slots * n_kinds if depth == 1 else 0):
-                    waiting.number[c * n_slots * n_kinds + slot] = 0
-                    waiting.number[(slot // n_kinds * n_slots + c) * n_kinds + slot % n_kinds] = 0
+                for place in range(n_known**2):
+                    changes[c, place // n_known, place % n_known] = np.nan
         else:
             g = max(np.int64(level.columns[site, 0]), 0) % n_kinds
             for place in range(count):
                 c = touched[place]
                 if c != a:
                     slot = (a * n_slots + c) * n_kinds + g
-                    push(waiting, slot, low + site, links[c] - links[a], strength[site], codes)
+                    push(waiting, slot, low + site, gains[c], strength[site], codes)
         for place in range(count):
             links[touched[place]] = 0.0
