@@ -27,14 +27,12 @@ from equigraph.community.start import read_start, warn_if_short
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
+from equigraph.rules.conflict import ON_CONFLICT, OnConflict
+from equigraph.rules.rules import RULES, as_rules
 from equigraph.search.bounds import SizeBounds
 from equigraph.search.feasible import (
-    ON_CONFLICT,
-    RULES,
     FeasibleSearch,
     HomeLabels,
-    OnConflict,
-    as_rules,
     make_feasible_search,
 )
 from equigraph.search.plans import is_large

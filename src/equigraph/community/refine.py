@@ -13,7 +13,7 @@ from equigraph.community.partition import FairPartition
 from equigraph.graph.features import with_features
 from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
-from equigraph.search.feasible import as_rules
+from equigraph.rules.rules import as_rules
 
 
 def refine_labels(

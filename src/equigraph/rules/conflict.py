@@ -23,9 +23,14 @@ from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refute
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
 # Finding a conflict takes many calls of the solver; after this many without an answer it is not called any more.
 _MOST_UNANSWERED = 6
+OnConflict = Literal["error", "relax"]
+ON_CONFLICT = Choice(
+    values=("error", "relax"),
+    help="Whether rules that contradict each other are an error, or the last of them are given up.",
+)
 _PARAMETERS = {
     "n_clusters": Integer(low=1),
-    "on_conflict": Choice(values=("error", "relax")),
+    "on_conflict": ON_CONFLICT,
     "node_limit": Integer(low=1),
 }
 
@@ -203,7 +208,7 @@ def settle_rules(
     groups: Any = None,
     *,
     n_clusters: int,
-    on_conflict: Literal["error", "relax"] = "error",
+    on_conflict: OnConflict = "error",
     start: ArrayLike | None = None,
     hint: ArrayLike | None = None,
     node_limit: int = NODE_LIMIT,

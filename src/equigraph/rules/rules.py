@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from equigraph._utils.parameters import Constraint
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import ParameterError
 from equigraph.rules.base import Rule, in_words
@@ -219,6 +220,25 @@ class Rules:
 Rules.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None) for keyword in KINDS]
 )
+
+
+@dataclass(frozen=True)
+class _RulesOrDict(Constraint):
+    """Constraint that accepts `Rules` or a dict of them."""
+
+    def _accepts(self, value: Any) -> bool:
+        return isinstance(value, (Rules, Mapping))
+
+    def _describe(self) -> str:
+        return "Rules or a dict of them"
+
+
+RULES = _RulesOrDict(optional=True, help="Hard rules, as Rules or a dict of them.")
+
+
+def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:
+    """Return rules, converted from a dict if necessary."""
+    return rules if isinstance(rules, Rules) else Rules.from_dict(rules)
 
 
 def told_rules(kept: Rules | None, given_up: Iterable[Rule]) -> dict[str, list[str]] | None:

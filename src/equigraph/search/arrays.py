@@ -90,6 +90,10 @@ class LabelState(NamedTuple):
 SUM, N_CLUSTERS, SPARE, BROKEN = 0, 1, 2, 3
 
 
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_TABLE = np.zeros((0, 0), dtype=np.int64)
+
+
 class Constraints(NamedTuple):
     """Rules on the sites of a level with their violations; see `equigraph.rules.CompiledRules`.
 
@@ -97,41 +101,42 @@ class Constraints(NamedTuple):
     ``columns`` and ``numbers`` are its entries in the count columns; each has its own ``..._starts``. Row r of
     ``links`` holds the friends of node ``r % n``, of whom it needs ``needed[r]``; ``askers`` is the transpose. ``home``
     is the home cluster of each node (-1: none), ``allowed`` the number of nodes that may be outside theirs, and
-    ``stay`` the penalty for each of those. Arrays without a rule are empty; ``any`` is whether there is a rule.
+    ``stay`` the penalty for each of those. Arrays without a rule are empty, of the same types, so that
+    no loop is compiled twice; ``any`` is whether there is a rule.
 
     Updated by moves: ``counts`` of the columns in each cluster, ``costs`` (the violation of these counts), ``kept``
     (friends in the same cluster, by row of ``links``), and ``sums``: missing friends, nodes outside their home
     cluster, and the change of the latter by the move evaluated last.
     """
 
-    any: bool
-    site: Integers
-    first: Integers
-    nodes: Integers
-    free: Integers
-    movable: NDArray[np.bool_]
-    foe_starts: Integers
-    foes: Integers
-    column_starts: Integers
-    columns: Integers
-    numbers: Integers
-    least: Integers
-    most: Integers
-    alone: Integers
-    low: Integers
-    high: Integers
-    needed: Integers
-    link_starts: Integers
-    links: Integers
-    asker_starts: Integers
-    askers: Integers
-    home: NDArray[np.int32]
-    allowed: int
-    stay: float
-    counts: Integers
-    costs: Integers
-    kept: Integers
-    sums: Integers
+    any: bool = False
+    site: Integers = _NONE
+    first: Integers = _NONE
+    nodes: Integers = _NONE
+    free: Integers = _NONE
+    movable: NDArray[np.bool_] = _NONE.astype(np.bool_)
+    foe_starts: Integers = _NONE
+    foes: Integers = _NONE
+    column_starts: Integers = _NONE
+    columns: Integers = _NONE
+    numbers: Integers = _NONE
+    least: Integers = _NO_TABLE
+    most: Integers = _NO_TABLE
+    alone: Integers = _NONE
+    low: Integers = _NO_TABLE
+    high: Integers = _NO_TABLE
+    needed: Integers = _NONE
+    link_starts: Integers = _NONE
+    links: Integers = _NONE
+    asker_starts: Integers = _NONE
+    askers: Integers = _NONE
+    home: NDArray[np.int32] = _NONE.astype(np.int32)
+    allowed: int = 0
+    stay: float = 0.0
+    counts: Integers = _NO_TABLE
+    costs: Integers = _NONE
+    kept: Integers = _NONE
+    sums: Integers = np.zeros(3, dtype=np.int64)
 
 
 # Positions in ``Constraints.sums``.

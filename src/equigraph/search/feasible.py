@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Notifier
-from equigraph._utils.parameters import Choice, Constraint
 from equigraph._utils.text import count
 from equigraph.exceptions import (
     EquigraphError,
@@ -33,6 +32,7 @@ from equigraph.rules import (
     settle_rules,
 )
 from equigraph.rules.base import in_words
+from equigraph.rules.conflict import OnConflict
 from equigraph.rules.solve import is_refuted
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.level import aggregate, compact, first_level
@@ -43,25 +43,6 @@ from equigraph.search.pool import Pool, Target
 # Annealing for feasibility alone: temperatures and penalty of a violation in units of a typical change, number of
 # attempts, and least number of steps.
 _HOT, _COLD, _PENALTY, _ATTEMPTS, _LEAST_STEPS = 400.0, 50.0, 1000.0, 6, 20_000
-
-
-@dataclass(frozen=True)
-class _RulesOrDict(Constraint):
-    """Constraint that accepts `Rules` or a dict of them."""
-
-    def _accepts(self, value: Any) -> bool:
-        return isinstance(value, (Rules, Mapping))
-
-    def _describe(self) -> str:
-        return "Rules or a dict of them"
-
-
-RULES = _RulesOrDict(optional=True, help="Hard rules, as Rules or a dict of them.")
-ON_CONFLICT = Choice(
-    values=("error", "relax"),
-    help="Whether rules that contradict each other are an error, or the last of them are given up.",
-)
-OnConflict = Literal["error", "relax"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +159,15 @@ class FeasibleSearch:
     def moved(self, labels: NDArray) -> int:
         """Return the number of nodes outside their home cluster."""
         return self.level_rules.moved(self._on_units(labels))
+
+    def first_labels(self, starts: Iterable[NDArray]) -> tuple[bool, NDArray[np.int32] | None]:
+        """Return whether labels that keep the rules are in the pool or may be found, and the nearest ones if not."""
+        if self.is_large:
+            answer = feasible_labels(self.rules)
+            if answer.labels is not None:
+                self.keep(answer.labels)
+            return answer.status != "impossible", None
+        return (False, None) if is_refuted(self.rules) else self.find_feasible(starts)
 
     def find_feasible(
         self, starts: Iterable[NDArray] = (), step_factor: int = 1
@@ -298,11 +288,6 @@ class FeasibleSearch:
         return units
 
 
-def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:
-    """Return rules, converted from a dict if necessary."""
-    return rules if isinstance(rules, Rules) else Rules.from_dict(rules)
-
-
 def make_feasible_search(
     rules: Rules,
     facts: Facts,
@@ -360,11 +345,7 @@ def make_feasible_search(
         size_bounds = None
     wanted = Rules.of([*_as_rule(size_bounds, rules, n, n_clusters), *rules.items])
     search = make(wanted)
-    kept, near = False, None
-    if search.is_large:
-        kept = _solve_large(search)
-    elif not is_refuted(search.rules):
-        kept, near = search.find_feasible(starts)
+    kept, near = search.first_labels(starts)
     if kept:
         return search
 
@@ -414,12 +395,8 @@ def _with_least_size(
         search = make(Rules.of([Sizes(((least, None),)), *rules.items]))
         if search.rules.contradiction:
             return None
-        refuted = is_refuted(search.rules)
-        if search.is_large:
-            kept = _solve_large(search)
-        else:
-            kept = not refuted and search.find_feasible(starts)[0]
-        if not (kept or refuted) and (answer := feasible_labels(search.rules)).labels is not None:
+        kept, _ = search.first_labels(starts)
+        if not kept and (answer := feasible_labels(search.rules)).labels is not None:
             search.keep(answer.labels)
             kept = bool(search.inner.pool.labels)
         if kept:
@@ -434,14 +411,6 @@ def _with_least_size(
             SmallClusterWarning,
         )
     return found
-
-
-def _solve_large(search: FeasibleSearch) -> bool:
-    """Add the solver's labels for a large graph to the pool; return False if it proves the rules impossible."""
-    answer = feasible_labels(search.rules)
-    if answer.labels is not None:
-        search.keep(answer.labels)
-    return answer.status != "impossible"
 
 
 def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) -> list[Rule]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +110,6 @@ class LevelRules:
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.site, minlength=self.fixed.size))])
         needed = bool(rules.needed.any())
         links, askers = (rules.links, rules.askers) if needed else (sparse.csr_array((0, 0)),) * 2
-        nothing = np.zeros(0, dtype=np.int64)
         return Constraints(
             any=True,
             site=self.site,
@@ -137,10 +135,6 @@ class LevelRules:
             home=self.home,
             allowed=self.allowed,
             stay=self.stay,
-            counts=nothing.reshape(0, 0),
-            costs=nothing,
-            kept=nothing,
-            sums=nothing,
         )
 
     def constraints(self) -> Constraints:
@@ -198,17 +192,4 @@ class LevelRules:
         return linear_sum_assignment(cost)[1].astype(np.int32)
 
 
-def _no_rules() -> Constraints:
-    nothing, table = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
-    tables: dict[str, Any] = dict.fromkeys(("least", "most", "low", "high", "counts"), table)
-    others: dict[str, Any] = {
-        "any": False,
-        "movable": np.zeros(0, dtype=np.bool_),
-        "home": np.zeros(0, dtype=np.int32),
-    }
-    others |= {"allowed": 0, "stay": 0.0, "sums": np.zeros(3, dtype=np.int64)}
-    return Constraints(**{**dict.fromkeys(Constraints._fields, nothing), **tables, **others})
-
-
-# Without rules compiled code takes empty arrays of the same types, so that no loop is compiled twice.
-NO_RULES = _no_rules()
+NO_RULES = Constraints()

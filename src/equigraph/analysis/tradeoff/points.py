@@ -19,7 +19,7 @@ from equigraph.graph import Graph
 from equigraph.metrics.agreement import seed_stability
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.results.cluster import score_labels
-from equigraph.search.feasible import as_rules
+from equigraph.rules.rules import as_rules
 from equigraph.search.pool import TOLERANCE
 from equigraph.stores.blocks import BlockGraph
 

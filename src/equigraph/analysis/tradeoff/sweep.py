@@ -27,7 +27,7 @@ from equigraph.base import GraphClusterer
 from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.results.features import facts_of, featured_graph
-from equigraph.search.feasible import OnConflict
+from equigraph.rules.conflict import OnConflict
 
 # Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
 _N_REACHED, _N_VALUES = 11, 21
