@@ -2,8 +2,6 @@ from equigraph.apps.reproduction.scoring import DIAL
 from equigraph.apps.reproduction.table1 import RULES, dominating, leads
 
 
-
-
 def test_dominating_point_reaches_both():
     pairs = [(0.9, 0.1), (0.8, 0.5), (0.7, 0.6), (0.1, 0.9)]
     sweep = [{"weight": i / 10, "Q": q, "B": b} for i, (q, b) in enumerate(pairs)]
