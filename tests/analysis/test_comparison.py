@@ -39,9 +39,8 @@ def comparison(room):
 def test_scores_are_means_over_the_seeds_of_cluster(room, comparison):
     assert comparison.seeds == (7, 8, 9)
     row = comparison.rows[0]
-    expected = [
-        eg.cluster(room, method="random", n_clusters=3, random_state=seed) for seed in comparison.seeds
-    ]
+    options = {"method": "random", "n_clusters": 3}
+    expected = [eg.cluster(room, **options, random_state=seed) for seed in comparison.seeds]
     for name in ("Q", "B", "NB", "min_balance", "rho"):
         values = [one.scores[name] for one in expected]
         assert getattr(row, name) == pytest.approx(np.mean(values))
@@ -146,15 +145,11 @@ def n_clusters_found(graph, labels):
 def several(room):
     """Two graphs, estimators under names, metrics by name and as functions."""
     half = eg.Graph(room.adjacency[:15][:, :15], sensitive_features=room.sensitive_features[:15])
-    methods = {"dealt": Deal(), "any": "random", "low": eg.FairLouvain(fairness=0.1)}
-    metrics = {"NB": "NB", "cut": "conductance", "found": n_clusters_found}
-    return compare(
-        {"all": room, "half": half},
-        methods=methods,
-        n_clusters={"all": 3, "half": 2},
-        metrics=metrics,
-        n_seeds=4,
-    )
+    options = {
+        "methods": {"dealt": Deal(), "any": "random", "low": eg.FairLouvain(fairness=0.1)},
+        "metrics": {"NB": "NB", "cut": "conductance", "found": n_clusters_found},
+    }
+    return compare({"all": room, "half": half}, **options, n_clusters={"all": 3, "half": 2}, n_seeds=4)
 
 
 def test_comparisons_of_several_graphs_methods_and_metrics_by_name(room, several):
@@ -182,9 +177,7 @@ def test_confidence_intervals(several):
     found = several.intervals("NB").loc[("all", "any")]
     expected = stats.ttest_1samp(row.values("NB"), 0).confidence_interval(0.95)
     assert found[["low", "high"]].tolist() == pytest.approx([expected.low, expected.high])
-    assert f"± {expected.high - row.NB:.3f}" in several.latex(["NB"], spread="interval").replace(
-        r"$\pm$", "±"
-    )
+    assert rf"$\pm$ {expected.high - row.NB:.3f}" in several.latex(["NB"], spread="interval")
 
 
 def test_paired_tests(several):

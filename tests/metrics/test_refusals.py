@@ -25,10 +25,7 @@ def given(score, *arguments, groups=None, **options):
         (given(m.balance_score, LABELS, groups=GROUPS, n_clusters=2.5), "must be an integer"),
         (given(m.balance_score, LABELS, groups=GROUPS, empty="drop"), "expected 'ignore' or 'zero'"),
         (given(m.population_balance, []), "empty"),
-        *(
-            (given(one, LABELS, groups=GROUPS, average="median"), "'mean', 'min' or 'weigh")
-            for one in OF_PAIRS
-        ),
+        *((given(one, LABELS, groups=GROUPS, average="median"), "'mean', 'min' or") for one in OF_PAIRS),
         *((given(one, LABELS, groups=GROUPS[:3]), "3 values") for one in OF_PAIRS),
         *((given(one, LABELS, groups=[0, 1, None, 1]), "missing") for one in OF_PAIRS),
         *((given(one, [0, None, 1, 1], groups=GROUPS), "missing") for one in OF_PAIRS),
@@ -43,10 +40,7 @@ def given(score, *arguments, groups=None, **options):
         (given(m.evaluate, PATH, LABELS, target=LABELS[1:]), "3 labels of the target for 4 nodes"),
         (given(m.evaluate, PATH, LABELS, n_clusters=1), "n_clusters=1 is less"),
         (given(m.individual_balance_score, LABELS), "either the representation graph or sensitive_features"),
-        (
-            given(m.representation_violation, PATH, LABELS, groups=GROUPS),
-            "either the representation graph or",
-        ),
+        (given(m.representation_violation, PATH, LABELS, groups=GROUPS), "either the representation"),
         (given(m.representation_violation, PATH, LABELS[1:]), r"shape \(4, 4\) where 3 labels"),
         (given(m.representation_violation, np.full((4, 4), np.nan), LABELS), "not finite"),
     ],

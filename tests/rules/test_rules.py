@@ -61,23 +61,16 @@ needs = 0.05
 def test_every_rule_says_itself_in_the_order_given():
     assert [rule.describe() for rule in Rules(**EVERYTHING).items] == SENTENCES
     backwards = Rules(**dict(reversed(EVERYTHING.items())))
-    assert (
-        backwards.items[0].describe()
-        == "the share of each gender within 10 points of the population's in every cluster"
-    )
-    assert backwards.items[-1].describe() == SENTENCES[0]
+    assert [backwards.items[i].describe() for i in (0, -1)] == [SENTENCES[13], SENTENCES[0]]
     assert set(backwards.items) == set(Rules(**EVERYTHING).items)
     assert backwards != Rules(**EVERYTHING)
 
 
-@pytest.mark.parametrize(
-    "make", [copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r)), lambda r: eval(repr(r))]
-)
-def test_copies_are_equal(make):
+def test_copies_are_equal():
     rules = Rules(**EVERYTHING)
-    again = make(rules)
-    assert again == rules
-    assert hash(again) == hash(rules)
+    for again in (copy.deepcopy(rules), pickle.loads(pickle.dumps(rules)), eval(repr(rules))):
+        assert again == rules
+        assert hash(again) == hash(rules)
 
 
 def test_to_dict_and_back_through_files(tmp_path):
@@ -100,11 +93,8 @@ def test_sizes_of_every_cluster():
 def test_none_is_no_rule_and_numpy_values_are_plain():
     assert len(Rules(friends=None, together=None)) == 0
     rules = Rules(together=[np.array(["a", "b"])], fixed={np.int64(3): np.int64(1)}, friends=np.int32(2))
-    assert json.loads(json.dumps(rules.to_dict())) == {
-        "together": [["a", "b"]],
-        "fixed": {"3": 1},
-        "friends": 2,
-    }
+    plain = {"together": [["a", "b"]], "fixed": {"3": 1}, "friends": 2}
+    assert json.loads(json.dumps(rules.to_dict())) == plain
 
 
 @pytest.mark.parametrize(

@@ -58,18 +58,6 @@ def brute_force(instance, rules=None):
     return [labels for labels in every_labels(instance) if not violations(items, facts, labels)]
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_random_instances(block):
-    unknown = 0
-    for seed in range(8 * block, 8 * block + 8):
-        instance = random_instance(seed)
-        answer = ask(instance)
-        unknown += answer.status == "not found"
-        if answer.labels is not None:
-            assert_kept(instance, answer.labels)
-    assert unknown <= 1
-
-
 def small(seed):
     instance = random_instance(seed, nodes=(6, 7), clusters=(2, 3))
     return with_people_rules(instance, seed) if seed % 2 else instance
@@ -167,9 +155,8 @@ def test_repair_moves_no_more_than_it_must():
     settled = settle_rules(rules, graph, n_clusters=3, start=start)
     assert rules.check(graph, settled.labels) == []
     assert settled.fewest
-    assert (
-        np.count_nonzero(settled.labels != start) == 3
-    )  # one out of 0 into 1, 5 into 2, and one of 2 into 0
+    # One out of 0 into 1, 5 into 2, and one of 2 into 0.
+    assert np.count_nonzero(settled.labels != start) == 3
 
 
 def test_a_hint_leads_there():
@@ -193,14 +180,11 @@ def test_what_is_not_found_is_not_impossible(monkeypatch):
     answer = ask(instance)
     assert answer.status == "not found"
     assert "limit of 100 nodes" in answer.reason
-    with pytest.raises(NotFoundError, match=r"No labels that keep the rules were found: .*not known"):
-        settle_rules(
-            instance.rules,
-            instance.graph,
-            instance.groups,
-            n_clusters=instance.n_clusters,
-            on_conflict="relax",
-        )
+    monkeypatch.setattr(solve, "MAX_ENTRIES", 1000)
+    assert "the solver is asked up to 1,000" in ask(instance).reason
+    graph, groups, rules, k = instance
+    with pytest.raises(NotFoundError, match="not known"):
+        settle_rules(rules, graph, groups, n_clusters=k, on_conflict="relax")
 
 
 @pytest.mark.parametrize(
@@ -236,9 +220,8 @@ def test_propagation_loses_no_solution(block):
     for seed in range(3000 + 8 * block, 3008 + 8 * block):
         instance, rng = small(seed), np.random.default_rng(seed)
         names = instance.graph.node_names.tolist()
-        rules = Rules.of(
-            [*instance.rules.items, Friends(int(rng.integers(1, 3)), of=random_asked(names, rng))]
-        )
+        friends = Friends(int(rng.integers(1, 3)), of=random_asked(names, rng))
+        rules = Rules.of([*instance.rules.items, friends])
         instance = instance._replace(rules=rules)
         all_labels = brute_force(instance)
         compiled = compile_rules(rules, instance.graph, instance.groups, instance.n_clusters)
@@ -269,14 +252,6 @@ def test_project_groups_are_found():
     answer = feasible_labels(compile_rules(rules, graph, None, 10))
     assert answer.status == "found"
     assert rules.check(graph, answer.labels, n_clusters=10) == []
-
-
-def test_too_large_is_not_impossible(monkeypatch):
-    instance = random_instance(119)
-    monkeypatch.setattr(solve, "MAX_ENTRIES", 1000)
-    answer = ask(instance)
-    assert answer.status == "not found"
-    assert "the solver is asked up to 1,000" in answer.reason
 
 
 def test_many_nodes_are_few_kinds_of_nodes():

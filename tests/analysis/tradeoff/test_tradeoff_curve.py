@@ -76,10 +76,5 @@ def test_a_single_restart_is_null_in_json(make_curve, tmp_path):
 
 def test_repr_shows_the_collapse(make_curve):
     collapsed = make_curve([0.4, 0.0], [0.3, 1.0], found=[3, 1])
-    assert repr(collapsed) == (
-        "TradeoffCurve(Hand, 2 points, fairness 0 to 1, 1 to 3 of 3 clusters, Q 0.000 to 0.400, "
-        "NB 0.300 to 1.000)"
-    )
-    assert (
-        repr(collapsed.points[1]) == "TradeoffPoint(fairness=1, Q=0.000, B=1.000, NB=1.000, 1 of 3 clusters)"
-    )
+    assert "fairness 0 to 1, 1 to 3 of 3 clusters" in repr(collapsed)
+    assert "NB=1.000, 1 of 3 clusters" in repr(collapsed.points[1])

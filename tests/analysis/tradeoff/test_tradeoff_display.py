@@ -22,13 +22,12 @@ def curve(make_curve):
 
 
 def line_through(ax, x, y):
-    (found,) = [
+    wanted = np.column_stack([x, y])
+    (found,) = (
         line
         for line in ax.lines
-        if len(line.get_xdata()) == len(x)
-        and np.allclose(line.get_xdata(), x)
-        and np.allclose(line.get_ydata(), y)
-    ]
+        if np.shape(line.get_xydata()) == wanted.shape and np.allclose(line.get_xydata(), wanted)
+    )
     return found
 
 
@@ -79,9 +78,7 @@ def test_wide_dials_have_a_logarithmic_axis(make_curve):
 def test_front_shows_non_dominated_labels_and_points(make_curve):
     curve = make_curve(QUALITY, FAIR, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
     display = curve.plot("front")
-    line = line_through(
-        display.ax_, np.array([0.40, 0.39, 0.37, 0.30, 0.2, 0.0]), np.array([0.3, 0.45, 0.6, 0.8, 0.9, 1.0])
-    )
+    line = line_through(display.ax_, [0.40, 0.39, 0.37, 0.30, 0.2, 0.0], [0.3, 0.45, 0.6, 0.8, 0.9, 1.0])
     assert line.get_color() == PALETTE[0]
     line_through(display.ax_, np.array([0.29]), np.array([0.70]))
     points = line_through(display.ax_, np.delete(QUALITY, 4), np.delete(FAIR, 4))

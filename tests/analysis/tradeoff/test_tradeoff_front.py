@@ -30,9 +30,8 @@ def curve(planted):
 
 @pytest.fixture(scope="module")
 def swept(planted):
-    return eg.tradeoff_curve(
-        planted, estimator=SHORT, fairness=[0, 0.1, 0.5, 1], n_restarts=2, random_state=0
-    )
+    options = {"fairness": [0, 0.1, 0.5, 1], "n_restarts": 2, "random_state": 0}
+    return eg.tradeoff_curve(planted, estimator=SHORT, **options)
 
 
 def pair(point):
@@ -46,9 +45,8 @@ def test_no_labels_of_the_front_dominate_others(curve, swept):
         assert (np.diff(fair) > 0).all()
         assert (np.diff(quality) < 0).all()
         for point in one.points:
-            assert not any(
-                (np.array(pair(other)) > np.array(pair(point)) + 1e-9).all() for other in one.front
-            )
+            q, n = pair(point)
+            assert not ((quality > q + 1e-9) & (fair > n + 1e-9)).any()
 
 
 def test_scores_of_the_front_are_those_of_its_labels(curve, planted):
@@ -61,10 +59,8 @@ def test_points_are_spaced_in_the_fairness_reached(curve, planted):
     assert curve.spacing == "reached"
     assert all(any(point is one for one in curve.front) for point in curve.points)
     levels = np.linspace(curve.front[0].scores["NB"], curve.front[-1].scores["NB"], 11)
-    expected = {
-        max((one for one in curve.front if one.scores["NB"] >= level - 1e-12), key=pair) for level in levels
-    }
-    assert set(curve.points) == expected
+    enough = [[one for one in curve.front if one.scores["NB"] >= level - 1e-12] for level in levels]
+    assert set(curve.points) == {max(some, key=pair) for some in enough}
     dial = np.array([point.fairness for point in curve.front])
     assert dial[0] == 0
     assert (np.diff(dial) >= 0).all()
@@ -83,9 +79,8 @@ def test_clusters_keep_their_numbers_along_the_front(curve):
 
 def test_a_curve_is_at_least_as_good_as_single_fits(planted):
     values = [0, 0.1, 0.3, 0.8]
-    curve = eg.tradeoff_curve(
-        planted, estimator=eg.FairPartition(4, effort=0.2), fairness=values, random_state=5
-    )
+    model = eg.FairPartition(4, effort=0.2)
+    curve = eg.tradeoff_curve(planted, estimator=model, fairness=values, random_state=5)
     for point in curve.points:
         f = point.fairness
         fitted = eg.FairPartition(4, f, effort=0.2, random_state=5).fit(planted)
@@ -101,9 +96,8 @@ def test_points_of_given_values_are_the_best_labels_found(swept):
         assert mine == pytest.approx(best, abs=1e-12)
     # At 1 the notion counts up to .01, and then Q.
     enough = swept.front[-1].scores["NB"] - 0.01
-    assert swept.points[-1].scores["Q"] == pytest.approx(
-        max(q for q, n in map(pair, swept.front) if n >= enough)
-    )
+    best = max(q for q, n in map(pair, swept.front) if n >= enough)
+    assert swept.points[-1].scores["Q"] == pytest.approx(best)
 
 
 def test_at_least_returns_the_most_cohesive_fair_labels(curve):
@@ -131,9 +125,8 @@ def test_at_least_looks_beyond_the_points(make_curve):
 
 
 def test_methods_without_a_front_have_the_best_of_their_restarts(planted):
-    curve = eg.tradeoff_curve(
-        planted, estimator=eg.FairLouvain(4), fairness=[0, 0.2, 0.6], n_restarts=3, random_state=0
-    )
+    options = {"fairness": [0, 0.2, 0.6], "n_restarts": 3, "random_state": 0}
+    curve = eg.tradeoff_curve(planted, estimator=eg.FairLouvain(4), **options)
     grid = itertools.product((0, 0.2, 0.6), (0, 1, 2))
     fits = [eg.FairLouvain(4, fairness=f, random_state=seed).fit_predict(planted) for f, seed in grid]
     scores = [eg.metrics.evaluate(planted, labels) for labels in fits]
@@ -161,9 +154,8 @@ def test_the_front_is_kept(curve, swept, tmp_path):
 
 
 def test_stopped_sweep_keeps_its_front(planted):
-    curve = eg.tradeoff_curve(
-        planted, estimator=SHORT, random_state=0, callbacks=lambda p: p.stage == "search"
-    )
+    stop = {"callbacks": lambda progress: progress.stage == "search"}
+    curve = eg.tradeoff_curve(planted, estimator=SHORT, random_state=0, **stop)
     assert curve.stopped
     assert curve.front
 

@@ -23,24 +23,16 @@ def test_scores_are_those_of_the_estimator():
         data = eg.datasets.make_fair_sbm(200, 5, 5, random_state=seed)
         model = eg.ScalableFairSC(5, random_state=seed)
         labels = model.fit_predict(data.adjacency, sensitive_features=data.sensitive_features)
-        expected = eg.metrics.evaluate(
-            data.adjacency, labels, sensitive_features=data.sensitive_features, target=data.target
-        )
+        given = {"sensitive_features": data.sensitive_features, "target": data.target}
+        expected = eg.metrics.evaluate(data.adjacency, labels, **given)
         assert run == {name: pytest.approx(expected[name]) for name in scoring.MEASURES}
 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_weight_is_chosen_on_the_sweep_and_then_run():
     weights = [0.0, 200.0, 3500.0]
-    result = score_method(
-        network="sbm-2k",
-        method="ifair-nmtf",
-        n_clusters=5,
-        first_seed=0,
-        n_runs=2,
-        weights=weights,
-        n_sweep_runs=1,
-    )
+    options = {"n_clusters": 5, "first_seed": 0, "n_runs": 2, "n_sweep_runs": 1}
+    result = score_method(network="sbm-2k", method="ifair-nmtf", weights=weights, **options)
     Q = np.array([point["Q"] for point in result["sweep"]])
     B = np.array([point["B"] for point in result["sweep"]])
     gap = (Q - Q.min()) / np.ptp(Q) - (B - B.min()) / np.ptp(B)
@@ -63,9 +55,8 @@ def test_curve_has_means_and_spreads_of_all_runs():
     values = []
     for seed in (0, 1):
         graph = load_network("sbm-2k", seed).graph
-        curve = eg.tradeoff_curve(
-            graph, n_clusters=5, notion="balance", fairness=[0.0, 1.0], random_state=seed
-        )
+        options = {"n_clusters": 5, "notion": "balance", "fairness": [0.0, 1.0]}
+        curve = eg.tradeoff_curve(graph, **options, random_state=seed)
         values.append([point.scores["B"] for point in curve.points])
     for i, point in enumerate(result["sweep"]):
         column = [values[0][i], values[1][i]]
@@ -95,13 +86,10 @@ def test_groups_have_the_numbers_of_the_files(data_dir, name):
 
 def test_sweep_cells_hold_every_weight_once():
     for settings in (Settings(), Settings(quick=True)):
+        cells = figures.lambda_cells(settings)
         for network in figures.SHOWN:
-            held = [
-                weight
-                for cell in figures.lambda_cells(settings)
-                if cell.key.startswith(f"weights.{network}.")
-                for weight in cell.arguments["weights"]
-            ]
+            own = [cell.arguments for cell in cells if cell.key.startswith(f"weights.{network}.")]
+            held = [weight for arguments in own for weight in arguments["weights"]]
             assert held == figures.weights_of(settings, network) == sorted(set(held))
 
 
