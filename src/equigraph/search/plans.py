@@ -25,11 +25,11 @@ _LEAST_FRONT, _LEAST_STEPS, _FEW_NODES = 40_000, 100_000, 60
 _EDGES = 40
 # Numbers of divisions made and raised, by the number of nodes plus a tenth of the stored entries; one on larger graphs.
 _STARTS = (
-    (200, (4, 4)),
-    (500, (10, 10)),
-    (3_000, (6, 4)),
-    (12_000, (4, 3)),
-    (60_000, (3, 1)),
+    (200, (8, 4)),
+    (500, (20, 10)),
+    (3_000, (12, 4)),
+    (12_000, (8, 3)),
+    (60_000, (6, 1)),
     (300_000, (2, 2)),
 )
 # Of many clusters more divisions are raised, one for so many clusters up to the most, on graphs of up to so much work:

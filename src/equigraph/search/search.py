@@ -303,12 +303,12 @@ class Search:
             self.watch.step()
         best = self._recombined(found, objective, rng)
         self.watch.step()
-        missed = 0
-        for turn in range(self.plan.n_longer):
-            share = _LONGER * 2 ** (turn // 2)
+        missed, turns = 0, ((_HOT, objective), (_TURNS[-1], objective))
+        if objective.fairness > 0 and target.at_least is None and self.guide.notion is not objective.notion:
             # Labels at the maximum of a notion that takes the worst group are left only by the guide.
-            guided = turn % 2 == 1 and target.at_least is None
-            hot, guide = (_GUIDED, objective.guided()) if guided else (_TURNS[1 + turn % 2], objective)
+            turns = (_HOT, objective), (_GUIDED, self.guide.for_target(target))
+        for turn in range(self.plan.n_longer):
+            share, (hot, guide) = _LONGER * 2 ** (turn // 2), turns[turn % 2]
             longer = self._annealed(best.labels, objective, rng, hot, share, guide)
             best, before = self.best_of([best, longer], objective), best
             gain = objective.value(*best[1:3]) - objective.value(*before[1:3])
