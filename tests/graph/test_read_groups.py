@@ -53,14 +53,9 @@ def test_keyed_groups(groups):
     graph = read_graph(FRIENDS, groups, "gender")
     assert found(graph) == WANTED
     assert graph.attribute == "gender"
+    assert read_graph(FRIENDS, groups).attribute == (None if groups is PEOPLE else "gender")
     assert repr(graph) == "Graph(4 nodes, 3 edges, 'gender': 2 groups)"
     assert not graph.positional
-
-
-def test_the_name_comes_from_the_column():
-    assert read_graph(FRIENDS, TABLE).attribute == "gender"
-    assert read_graph(FRIENDS, PEOPLE).attribute is None
-    assert read_graph(FRIENDS, pd.Series(PEOPLE, name="gender")).attribute == "gender"
 
 
 def test_columns_are_chosen():
@@ -328,16 +323,14 @@ class TestMissingAndUnknown:
         twice = pl.DataFrame({"who": ["ann", "ann"], "g": ["a", "b"]})
         refused(GroupsError, "give node 'ann' two values, 'a' and 'b'", FRIENDS, twice)
 
-    def test_unknown_options(self):
-        wrong = {
-            "missing": "guess",
-            "unknown": "drop",
-            "duplicates": "last",
-            "symmetrize": "yes",
-            "dtype": int,
-        }
-        for name, value in wrong.items():
-            refused(ParameterError, name, FRIENDS, PEOPLE, **{name: value})
+    @pytest.mark.parametrize(
+        "wrong",
+        ["missing guess", "unknown drop", "duplicates last", "symmetrize yes", "dtype nonsense", "dtype int"],
+    )
+    def test_unknown_options(self, wrong):
+        name, value = wrong.split()
+        for graph, groups in ((FRIENDS, PEOPLE), (MATRIX, [1, 2, 1])):
+            refused(ParameterError, name, graph, groups, **{name: value})
 
 
 def test_weights_of_graph_objects_can_be_chosen():
