@@ -60,13 +60,16 @@ def test_cells_of_parquet_that_hold_others_are_no_names(tmp_path, cell):
             read_graph(pd.DataFrame({"source": ["a"], "target": ["b"]}), tmp_path / "g.parquet")
 
 
-@pytest.mark.parametrize("text", ["1d5", "1_0", "١٢", "0x10", "1,5", "½"])
+@pytest.mark.parametrize("text", ["1d5", "1_0", "١٢", "0x10", "1,5", "½", "x", "3x", "e", "1-1"])
 def test_texts_that_are_no_numbers(tmp_path, text):
     path = tmp_path / "e.csv"
     path.write_text(f'source,target,weight\na,b,"{text}"\nb,c,1\n', encoding="utf-8")
     refused(GraphError, "line 2: the weight is", path)
-    path.write_text("0;1;1;1\n1;0;1;1\n1;1;0;1\n1;1;TEXT;0\n".replace("TEXT", text), encoding="utf-8")
+    path.write_text(f"0;1;1;1\n1;0;1;1\n1;1;0;1\n1;1;{text};0\n", encoding="utf-8")
     refused(GraphError, "line 4: field 3 is", path)
+    path = tmp_path / "e.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 {text}\n", encoding="utf-8")
+    refused(GraphError, "line 3: expected 3 numbers", path)
 
 
 @pytest.mark.parametrize(("text", "value"), [("+1", 1.0), ("5e-324", 5e-324), (".5", 0.5), ("1e+05", 1e5)])
