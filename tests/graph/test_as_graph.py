@@ -133,6 +133,7 @@ def test_names_and_order_of_graph_objects():
     named = igraph.Graph([(0, 1)])
     named.vs["name"] = ["x", "y"]
     assert as_graph(named).node_names.tolist() == ["x", "y"]
+    assert as_graph(named).named
     holes = networkit.Graph(4)
     holes.addEdge(0, 3)
     holes.addEdge(2, 3)
