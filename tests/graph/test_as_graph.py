@@ -151,8 +151,11 @@ def test_mixed_networkx_nodes_keep_their_types():
 
 def test_networkx_weights():
     graph = nx.Graph()
-    graph.add_edge(0, 1, weight=3)
+    graph.add_edge(0, 1, weight=3, years=7)
     graph.add_edge(1, 2)
+    assert read_graph(graph, weight="years").adjacency.toarray()[1].tolist() == [7, 0, 1]
+    refused(GraphError, "No edge has an attribute 'size'", graph, weight="size")
+    assert not read_graph(graph, weight=False).is_weighted
     for options in ({}, {"symmetrize": "sum"}):  # there is nothing to symmetrize
         assert as_graph(graph, **options).adjacency.toarray()[1].tolist() == [3, 0, 1]
     graph.add_edge(2, 3, weight="heavy")
@@ -178,12 +181,15 @@ def test_directed_graphs_need_symmetrize(make):
 
 
 def test_pyg_edge_cases():
-    features = pyg(
-        edge_index=tensor([[0, 1], [1, 0]]), edge_attr=tensor(np.ones((2, 3))), x=tensor(np.ones((4, 1)))
-    )
-    graph = as_graph(features)
-    assert (graph.n_nodes, graph.is_weighted) == (4, False)
-    assert as_graph(pyg(edge_index=tensor([[0, 1], [1, 0]]))).n_nodes == 2
+    edge = tensor([[0, 1], [1, 0]])
+    parts = {"edge_attr": tensor(np.ones((2, 3))), "x": tensor(np.ones((4, 1)))}
+    graph = pyg(edge_index=edge, **parts, team=tensor([4, 5, 4, 5]), wide=tensor(np.ones((4, 2))))
+    assert (as_graph(graph).n_nodes, as_graph(graph).is_weighted) == (4, False)
+    assert read_graph(graph, attribute="team").sensitive_features.tolist() == [4, 5, 4, 5]
+    refused(GroupsError, re.escape("'wide' has shape (4, 2)"), graph, attribute="wide")
+    refused(GroupsError, "No node has an attribute 'age'", graph, attribute="age")
+    assert as_graph(pyg(edge_index=edge)).n_nodes == 2
+    refused(GraphError, "100,000,000,000 nodes in 32 bytes", pyg(edge_index=edge, num_nodes=10**11))
     refused(GraphError, "expected Data with an edge_index", pyg(kind="HeteroData"))
     refused(GraphError, "outside 0 to 1", pyg(edge_index=tensor([[0, 5], [5, 0]]), num_nodes=2))
 

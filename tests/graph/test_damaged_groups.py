@@ -156,10 +156,3 @@ def test_dictionary_with_unused_and_repeated_texts_and_nulls(encoded):
     refused(GraphError, "the source is missing", pa.table({"source": gap, "target": target}))
     gaps = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
     refused(GraphError, "the target is missing", pa.table({"source": ["a", "b"], "target": gaps}))
-
-
-def test_a_number_of_nodes_without_edges_is_bounded():
-    torch = pytest.importorskip("torch")
-    data = pytest.importorskip("torch_geometric.data")
-    graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=10**11)
-    refused(GraphError, "100,000,000,000 nodes in 32 bytes", graph)
