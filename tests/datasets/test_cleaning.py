@@ -11,10 +11,6 @@ from equigraph.exceptions import GraphError, GroupsError, ParameterError
 RAW = ("diaries", "facebook", "friendship", "drugnet")
 
 
-def _rows(path):
-    return [line.split() for line in path.read_text().splitlines()]
-
-
 @pytest.mark.parametrize("name", RAW)
 def test_the_processed_graph_exactly(name, data_dir):
     raw = datasets.load(name, raw=True, data_home=data_dir, download_if_missing=False)
@@ -33,7 +29,7 @@ def test_diaries_keep_the_longer_report(data_dir):
     data = datasets.fetch_diaries(raw=True, data_home=data_dir, download_if_missing=False)
     file = data_dir / datasets.dataset_info("diaries").raw_files[0].path
     longest = {}
-    for i, j, duration in np.array(_rows(file), dtype=int).tolist():
+    for i, j, duration in np.loadtxt(file, dtype=int).tolist():
         pair = (min(i, j), max(i, j))
         longest[pair] = max(longest.get(pair, 0), duration)
     upper = sparse.triu(data.duration, format="coo")

@@ -115,9 +115,8 @@ def test_graphs_that_cannot_be_drawn(make, arguments, message):
 
 def test_planted_graph():
     mix = [[0.7, 0.3], [0.3, 0.7], [0.5, 0.5]]
-    data = make_planted_graph(
-        6000, 3, mean_degree=16, mixing=0.25, group_mix=mix, cluster_shares=[0.5, 0.3, 0.2], random_state=1
-    )
+    options = {"mean_degree": 16, "mixing": 0.25, "group_mix": mix, "cluster_shares": [0.5, 0.3, 0.2]}
+    data = make_planted_graph(6000, 3, **options, random_state=1)
     check_canonical(data.adjacency)
     table = np.zeros((3, 2), dtype=int)
     np.add.at(table, (data.target, data.sensitive_features), 1)

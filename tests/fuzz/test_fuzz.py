@@ -55,9 +55,8 @@ def test_a_planted_fault_is_found(tmp_path, monkeypatch, what):
         f"if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:\n        {FAULTS[what]}",
     )
     assert planted != source
-    shutil.copytree(
-        Path(child.__file__).parents[1], tmp_path / "tests", ignore=shutil.ignore_patterns("corpus")
-    )
+    suite = Path(child.__file__).parents[1]
+    shutil.copytree(suite, tmp_path / "tests", ignore=shutil.ignore_patterns("corpus"))
     (tmp_path / "tests" / "fuzz" / "corpus").mkdir()
     (tmp_path / "tests" / "fuzz" / "child.py").write_text(planted, encoding="utf-8")
     monkeypatch.setattr(run, "ROOT", tmp_path)

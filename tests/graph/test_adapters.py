@@ -68,9 +68,8 @@ def test_names_of_igraph_and_holes_of_networkit():
     assert found.tolist() == LABELS[order].tolist()
     holed = networkit.nxadapter.nx2nk(CLUB)
     holed.removeNode(5)
-    partition = networkit.community.detectCommunities(
-        holed, algo=networkit.community.PLM(holed), inspect=False
-    )
+    algorithm = networkit.community.PLM(holed)
+    partition = networkit.community.detectCommunities(holed, algo=algorithm, inspect=False)
     labels = labels_in_order(partition, eg.as_graph(holed))
     assert labels.tolist() == [partition[i] for i in range(34) if i != 5]
 

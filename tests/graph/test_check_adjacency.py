@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -115,16 +115,12 @@ def test_weights_that_float32_cannot_hold(container):
         check_adjacency(container([[0, 1e300], [1e300, 0]]), dtype="float32")
 
 
+WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+MATRICES = st.integers(1, 7).flatmap(lambda n: arrays(float, (n, n), elements=WEIGHTS))
 COMBINE = {"max": np.maximum, "min": np.minimum, "mean": lambda a, b: (a + b) / 2, "sum": np.add}
 
 
-@given(
-    st.integers(1, 7).flatmap(
-        lambda n: arrays(float, (n, n), elements=st.sampled_from([0.0, 0.5, 1.0, 3.0]))
-    ),
-    st.sampled_from(list(COMBINE)),
-    st.sampled_from(FORMATS),
-)
+@given(MATRICES, st.sampled_from(list(COMBINE)), st.sampled_from(FORMATS))
 def test_symmetrized_matches_dense_arithmetic(dense, how, kind):
     np.fill_diagonal(dense, 0)
     adjacency = check_adjacency(sparse.coo_array(dense).asformat(kind), symmetrize=how)
@@ -132,22 +128,14 @@ def test_symmetrized_matches_dense_arithmetic(dense, how, kind):
     np.testing.assert_array_equal(adjacency.toarray(), COMBINE[how](dense, dense.T))
 
 
-def test_symmetry_is_that_of_the_dense_matrix():
-    rng = np.random.default_rng(0)
-    seen = set()
-    for _ in range(60):
-        dense = np.triu(rng.integers(0, 3, (5, 5)), 1).astype(float)
-        dense += dense.T
-        i, j = rng.integers(0, 5, 2)
-        dense[i, j] += rng.choice([0.0, 1.0, -1.0]) * (dense[i, j] > 0)
-        matrix = sparse.csr_array(dense)
-        expected = bool(np.allclose(dense, dense.T, rtol=1e-10))
-        seen.add(expected)
-        assert validate.is_symmetric(matrix, 1e-10) == expected
-    assert seen == {True, False}
-    # As many entries in every row as in its column, and not symmetric.
-    assert not validate.is_symmetric(sparse.csr_array(np.roll(np.eye(3), 1, axis=1)), 1e-10)
-    assert validate.is_symmetric(sparse.csr_array((3, 3)), 1e-10)
+@given(MATRICES, st.sampled_from([0.0, 1.0, 2.0]))
+@example(np.roll(np.eye(3), 1, axis=1), 1.0)
+@example(np.zeros((3, 3)), 1.0)
+def test_symmetry_is_that_of_the_dense_matrix(dense, factor):
+    mirrored = dense + dense.T
+    mirrored[0, -1] *= factor
+    for one in (dense, mirrored, mirrored.T):
+        assert validate.is_symmetric(sparse.csr_array(one), 1e-10) == np.array_equal(one, one.T)
 
 
 @pytest.mark.parametrize("tolerance", [1e-10, 0.5])

@@ -90,21 +90,16 @@ def test_small_files_do_not_exhaust_the_memory(tmp_path):
     long = "".join(f"n{k},n{k + 1}\n" for k in range(3000)) + "n0," + "x" * 100_000 + "\n"
     zeros = io.BytesIO()
     np.savez_compressed(zeros, A=np.zeros((20_000, 20_000), dtype=np.int8))
-    packed = gzip.compress(b"x" * 120_000_000, 1)
-    sparse_mat = _packed_mat(100_000_000)
     paths = [
         put(tmp_path, "id.csv", long),
         tmp_path / "long.parquet",
-        put(tmp_path, "line.csv.gz", packed),
+        put(tmp_path, "line.csv.gz", gzip.compress(b"x" * 120_000_000, 1)),
         put(tmp_path, "zeros.npz", zeros.getvalue()),
-        put(tmp_path, "bomb.mat", sparse_mat),
+        put(tmp_path, "bomb.mat", _packed_mat(100_000_000)),
         put(tmp_path, "bomb.mat.gz", gzip.compress(b"\0" * 120_000_000, 1)),
-        put(
-            tmp_path,
-            "head.mtx",
-            f"%%MatrixMarket matrix coordinate real symmetric\n{3 * '300000000 '}\n2 1 2.5\n",
-        ),
     ]
+    head = "%%MatrixMarket matrix coordinate real symmetric\n300000000 300000000 1\n2 1 2.5\n"
+    paths.append(put(tmp_path, "head.mtx", head))
     command = [sys.executable, "-c", MEASURE, *map(str, paths)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines()]

@@ -88,9 +88,8 @@ def _shapes():
     yield Hostile("two nodes", np.ones((2, 2)) - np.eye(2), np.array([0, 1]))
     grid = [(i, i + 1) for i in range(24) if i % 5 != 4] + [(i, i + 5) for i in range(20)]
     yield Hostile("grid", _symmetric(25, grid), np.arange(25) % 2, 4)
-    yield Hostile(
-        "complete, one weight heavy", np.where(np.eye(12), 0, 1) + _symmetric(12, [(3, 7)], [1e6]), pairs
-    )
+    heavy = _symmetric(12, [(3, 7)], [1e6])
+    yield Hostile("complete, one weight heavy", np.where(np.eye(12), 0, 1) + heavy, pairs)
     yield Hostile("self-loops alone", np.eye(12), pairs)
     yield Hostile("self-loops of 1e308", BASE + np.eye(24) * 1e308)
 
@@ -123,10 +122,8 @@ def _layouts():
     zeros = sparse.csr_array((np.r_[csr.data[:-2], 0.0, 0.0], csr.indices, csr.indptr), shape=csr.shape)
     yield Hostile("stored zeros", zeros.maximum(zeros.T))
     yield Hostile("nested lists", BASE.tolist(), GROUPS.tolist())
-    exact = np.array(
-        [[Fraction(float(value)).limit_denominator(99) for value in row] for row in BASE], dtype=object
-    )
-    yield Hostile("fractions", exact)
+    exact = np.vectorize(lambda value: Fraction(value).limit_denominator(99), otypes=[object])
+    yield Hostile("fractions", exact(BASE))
     yield Hostile("np.matrix", sparse.csr_matrix(BASE).todense())
 
 
@@ -167,11 +164,8 @@ def _refused():
     pointers = sparse.csr_array(BASE)
     pointers.indptr[3] = 10**8
     yield Hostile("a pointer out of range", pointers)
-    yield Hostile(
-        "duplicates that add up to infinity",
-        sparse.coo_array(([1e308] * 4, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(4, 4)),
-        GROUPS[:4],
-    )
+    large = sparse.coo_array(([1e308] * 4, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(4, 4))
+    yield Hostile("duplicates that add up to infinity", large, GROUPS[:4])
 
 
 MATRICES = [
