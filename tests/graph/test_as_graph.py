@@ -249,6 +249,10 @@ def test_labelled_matrices():
         (pl.DataFrame({"i": [1], "j": [2], "w": [1], "count": [2]}), "the column 'w' may be a weight"),
         (pl.DataFrame({"source": [1, 2], "target": [2, 1], "w": [1.0, 2.0]}), "pair (1, 2) has the weight 2"),
         (pl.DataFrame({"source": [], "target": []}), "no nodes"),
+        (
+            pd.DataFrame([[0, 1], [0, 0]], list("ab"), list("ab")),
+            "entry ('a', 'b') is 1 and entry ('b', 'a')",
+        ),
         (pd.DataFrame(np.ones((4, 4)), columns=list("aabc")), "is not a table that can be read"),
     ],
 )

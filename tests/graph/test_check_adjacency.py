@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from equigraph.exceptions import GraphError, SelfLoopWarning
+from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
 from equigraph.graph import check_adjacency, validate
 
 PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
@@ -161,3 +161,8 @@ def test_stored_zeros_are_dropped_from_the_arrays():
     combined = check_adjacency(np.triu(np.ones((4, 4)), 1), symmetrize="max")
     assert combined.data.base is None or combined.data.base.nbytes == combined.data.nbytes
     assert combined.indices.dtype == np.int32
+
+
+def test_an_unknown_option_raises():
+    with pytest.raises(ParameterError, match="symmetrize"):
+        check_adjacency(PATH, symmetrize="average")

@@ -146,28 +146,29 @@ def test_mat_variables_that_are_no_real_matrix_raise(tmp_path):
 
 GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="w" for="{scope}" attr.name="weight" attr.type="double"><default>3</default></key>
-<graph edgedefault="undirected"><node id="a"/><node id="b">{nested}</node><node id="c"/>
-<edge source="a" target="b"/><edge source="b" target="c"><data key="w">2</data></edge></graph>{second}</graphml>"""
+<graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="c"/>
+<edge source="a" target="b"/><edge source="b" target="c"><data key="w">2</data></edge></graph></graphml>"""
 
 
 @pytest.mark.parametrize("scope", ["edge", "all"])
 def test_default_weight_of_a_graphml_file(tmp_path, scope):
     pytest.importorskip("networkx")
-    path = put(tmp_path, "a.graphml", GRAPHML.format(scope=scope, nested="", second=""))
+    path = put(tmp_path, "a.graphml", GRAPHML.format(scope=scope))
     assert read_graph(path).adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 2], [0, 2, 0]]
 
 
-@pytest.mark.parametrize(("nested", "second"), [("<graph/>", ""), ("", '<graph edgedefault="undirected"/>')])
-def test_several_graphs_in_a_graphml_file_raise(tmp_path, nested, second):
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('<node id="b"/>', '<node id="b"><graph/></node>', "holds several graphs"),
+        ("</graphml>", '<graph edgedefault="undirected"/></graphml>', "holds several graphs"),
+        ('<edge source="a" ', "<edge ", "an edge that does not say its 'source'"),
+    ],
+)
+def test_invalid_graphml_raises(tmp_path, old, new, words):
     pytest.importorskip("networkx")
-    path = put(tmp_path, "a.graphml", GRAPHML.format(scope="edge", nested=nested, second=second))
-    refused(GraphError, "holds several graphs", path)
-
-
-def test_graphml_edge_without_an_end_raises(tmp_path):
-    pytest.importorskip("networkx")
-    text = GRAPHML.format(scope="edge", nested="", second="").replace('<edge source="a" ', "<edge ")
-    refused(GraphError, "an edge that does not say its 'source'", put(tmp_path, "a.graphml", text))
+    text = GRAPHML.format(scope="edge").replace(old, new)
+    refused(GraphError, words, put(tmp_path, "a.graphml", text))
 
 
 # text

@@ -50,8 +50,7 @@ def test_a_pandas_index_in_parquet_is_recognised(tmp_path, name):
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "csv", "parquet"])
 def test_words_are_no_weights(tmp_path, library):
     words = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "kind": ["friend", None]})
-    numbers = words.assign(kind=["friend", "3,5"])
-    for frame, is_weight in ((words, False), (numbers, True)):
+    for frame, is_weight in ((words, False), (words.assign(kind=["friend", "3,5"]), True)):
         path = tmp_path / f"{is_weight}.{library}"
         if library in ("csv", "parquet"):
             (frame.to_csv if library == "csv" else frame.to_parquet)(path, index=False)
