@@ -61,6 +61,7 @@ def test_the_text_of_ids_is_kept(tmp_path):
     ("text", "header", "names"),
     [
         ("FROM,To\na,b\n", None, ["a", "b"]),
+        ("person,friend\n1,2\n", None, [1, 2]),
         ("person,friend\nann,bob\n", False, ["ann", "bob", "friend", "person"]),
         ("person,friend\nann,bob\n", True, ["ann", "bob"]),
         ("person,friend,value\nann,bob,3\n", None, ["ann", "bob"]),
