@@ -145,6 +145,10 @@ def test_representation_is_met_exactly_when_it_can_be():
         ({"constraint": "none"}, "constraint must be one of"),
         ({"representation": np.eye(3)}, "expected \\(200, 200\\)"),
         ({"representation": "graph"}, "representation must be"),
+        ({"representation": np.tri(200)}, "symmetric"),
+        ({"representation": -np.eye(200)}, "nonnegative"),
+        ({"representation": np.nan * np.eye(200)}, "finite"),
+        ({"representation": np.full((200, 200), "a")}, "numbers"),
     ],
 )
 def test_contradicting_parameters_are_refused(parameters, message):
