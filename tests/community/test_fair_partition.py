@@ -7,10 +7,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.exceptions import (
-    FairnessIgnoredWarning,
-    FairnessNotReachedWarning,
-)
+from equigraph.exceptions import FairnessIgnoredWarning, FairnessNotReachedWarning
 from tests.reference.labels_objective import NOTIONS
 from tests.reference.marks import TINY_GRAPHS
 

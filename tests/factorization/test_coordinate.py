@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import approx_fprime, nnls
+from scipy.optimize import approx_fprime
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.coordinate import coordinate_descent
+from equigraph.factorization.coordinate import coordinate_descent, group_table
 from equigraph.factorization.factors import Status
 from equigraph.factorization.normalized import fit_interaction
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
@@ -131,6 +131,17 @@ def test_stationary_at_convergence(name, weight):
     assert np.abs(approx_fprime(np.concatenate([H.ravel(), W.ravel()]), value)).max() > 1e-2
 
 
+def test_only_convex_penalties_on_groups_have_a_table():
+    groups = np.arange(23) % 3
+    assert group_table(2 * Scatter(groups) + GroupParity(groups)) is not None
+    for other in (
+        Contrastive(groups),
+        Contrastive(groups, self_pairs=False),
+        GraphPenalty(np.ones((23, 23))),
+    ):
+        assert group_table(other) is None
+
+
 def test_graph_without_edges():
     empty = SerialProduct(sparse.csr_array((5, 5)))
     factors = coordinate_descent(empty, np.ones((5, 2)), np.eye(2))
@@ -158,10 +169,23 @@ def test_tolerance_and_callback_stop():
     assert stopped.n_iter == 7
 
 
-def test_interaction_is_the_nonnegative_least_squares_fit():
-    A, H = random_graph(np.random.default_rng(4), 20), np.random.default_rng(5).random((20, 3))
-    pairs = [(i, j) for i in range(3) for j in range(i, 3)]
-    parts = [np.outer(H[:, i], H[:, j]) + (np.outer(H[:, j], H[:, i]) if i != j else 0) for i, j in pairs]
-    expected = nnls(np.column_stack([part.ravel() for part in parts]), A.ravel())[0]
-    W = fit_interaction(np.zeros((3, 3)), H.T @ A @ H, H.T @ H, np.zeros(3), capped=False, n_sweeps=5000)
-    np.testing.assert_allclose([W[pair] for pair in pairs], expected, atol=1e-8)
+@pytest.mark.parametrize("weight", [0, 0.1, 1.0, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_entry_of_the_interaction_is_best_given_the_others(weight, seed):
+    rng = np.random.default_rng(seed)
+    A, H, penalty = random_graph(rng, 20).toarray(), rng.random((20, 3)), Scatter(np.arange(20) % 3)
+    norm = np.linalg.norm(A)
+    factor = weight * norm / (3 * A.sum() / 20)
+    cost = np.array([factor * penalty.value(H[:, [j]]) for j in range(3)])
+    start, sums = np.full((3, 3), 0.3 / norm), (H.T @ A @ H / norm, H.T @ H, cost)
+    W = fit_interaction(start, *sums, capped=False, n_sweeps=200) * norm
+    least = normalised_objective(A, H, W, penalty, weight)
+    for i, j in zip(*np.triu_indices(3), strict=True):
+        for step in (-1e-3, -1e-5, 1e-5, 1e-3):
+            other = W.copy()
+            other[i, j] = other[j, i] = max(W[i, j] + step * norm, 0)
+            assert normalised_objective(A, H, other, penalty, weight) >= least - 1e-13
+    low = start / 100
+    capped = fit_interaction(low, *sums, capped=True, n_sweeps=20)
+    assert (capped <= np.where(np.eye(3), np.inf, low)).all()
+    assert (capped != low).any()

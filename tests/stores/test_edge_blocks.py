@@ -92,6 +92,8 @@ def test_rows_without_weights_are_counted_by_sum(tmp_path):
         ({"source": [0], "target": [1], "weight": [-2.0]}, "the weight is -2, expected"),
         ({"source": [0], "target": [1], "weight": ["x"]}, "the weights are not numbers"),
         ({"source": [0]}, "expected two ends"),
+        # One large number took all memory.
+        ({"source": [0], "target": [5_000_000_000]}, "names node 5000000000: expected nodes below n_nodes="),
     ],
 )
 def test_bad_edge_sets_are_refused_and_leave_nothing(tmp_path, columns, message):
