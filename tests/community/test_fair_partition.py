@@ -112,13 +112,6 @@ def test_planted_fair_clusters_are_found():
 # Groups that must not wreck a fit.
 
 
-def classroom_with(room, pupils, names):
-    """Return groups of the pupils of which some are not like the others."""
-    groups = np.array(room.sensitive_features, dtype=object)
-    groups[pupils] = names
-    return groups
-
-
 @pytest.mark.parametrize(
     ("pupils", "names"),
     [
@@ -131,10 +124,12 @@ def classroom_with(room, pupils, names):
 )
 def test_small_groups_leave_the_clusters_cohesive(room, pupils, names):
     plain = fit((room.adjacency, room.sensitive_features))
+    groups = np.array(room.sensitive_features, dtype=object)
+    groups[pupils] = names
     with warnings.catch_warnings():
         # Groups smaller than the number of clusters may be warned of.
         warnings.simplefilter("ignore")
-        model = fit((room.adjacency, classroom_with(room, pupils, names)))
+        model = fit((room.adjacency, groups))
     assert model.modularity_ >= 0.95 * plain.modularity_
     assert np.bincount(model.labels_).min() > 1
 

@@ -12,7 +12,7 @@ import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.stores.blocks import open_blocks, write_blocks
 from equigraph.stores.edge_blocks import write_edge_blocks
-from tests.reference.stored import write_parts
+from tests.reference.stored import flip, write_parts
 
 
 @pytest.fixture
@@ -54,10 +54,7 @@ def fit(graph):
 
 @pytest.mark.parametrize("name", ["indptr-00000.npy", "indices-00001.npy", "data-00002.npy"])
 def test_a_flipped_byte_crashed_the_fit_or_changed_its_labels(folder, name):
-    path = folder / name
-    content = bytearray(path.read_bytes())
-    content[-3] ^= 4
-    path.write_bytes(content)
+    flip(folder / name)
     for use in (
         fit,
         lambda graph: graph.to_graph(),
@@ -70,9 +67,7 @@ def test_a_flipped_byte_crashed_the_fit_or_changed_its_labels(folder, name):
 
 @pytest.mark.parametrize("name", ["names.json", "groups.npy"])
 def test_a_flipped_byte_in_names_or_groups(folder, name):
-    content = bytearray((folder / name).read_bytes())
-    content[-4] ^= 1
-    (folder / name).write_bytes(content)
+    flip(folder / name)
     with pytest.raises(GraphError, match=f"{name} is gone or has changed"):
         open_blocks(folder)
     open_blocks(folder, check=False)
@@ -176,9 +171,7 @@ def test_told_not_to_check_the_files_are_believed(folder):
     graph = open_blocks(folder, check=False)
     assert not graph.checks
     np.testing.assert_array_equal(fit(graph), expected)
-    content = bytearray((folder / "data-00002.npy").read_bytes())
-    content[-3] ^= 4
-    (folder / "data-00002.npy").write_bytes(content)
+    flip(folder / "data-00002.npy")
     eg.IFairNMTF(3, init="random", max_iter=3, tol=0, random_state=0).fit(open_blocks(folder, check=False))
 
 

@@ -26,7 +26,7 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture
 def client(dask_workers):
-    wait_for_workers(dask_workers, 2)
+    dask_workers.wait_for_workers(2, timeout=60)
     return dask_workers
 
 
@@ -44,10 +44,6 @@ def fitted(data, graph=None, **parameters):
     settings = {"n_clusters": 4, "fairness": 2.0, "tol": 0, "max_iter": 32, "random_state": 1, **parameters}
     groups = {} if graph is not None else {"sensitive_features": data.sensitive_features}
     return eg.IFairNMTF(**settings).fit(data.adjacency if graph is None else graph, **groups)
-
-
-def wait_for_workers(client, count):
-    client.wait_for_workers(count, timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -144,24 +140,15 @@ def killer(step):
     return kill, pids
 
 
-def test_the_loss_of_a_worker_changes_nothing(client, data, blocks):
-    kill, pids = killer(30)  # after a checkpoint; below, before one
+@pytest.mark.parametrize(("step", "on_disk"), [(30, True), (2, False)])  # after a checkpoint, and before one
+def test_the_loss_of_a_worker_changes_nothing(client, data, blocks, step, on_disk):
+    settings = {"graph": blocks if on_disk else None, "execution": client, "init": "random"}
+    kill, pids = killer(step)
     with client.as_current():
-        lossy = fitted(data, blocks, execution=client, init="random", callbacks=kill)
+        lossy = fitted(data, **settings, callbacks=kill)
     assert len(pids) == 1
-    np.testing.assert_array_equal(lossy.membership_, fitted(data, blocks, init="random").membership_)
-    wait_for_workers(client, 2)
-
-
-def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
-    wait_for_workers(client, 2)
-    kill, _ = killer(2)
-    with client.as_current():
-        lossy = fitted(data, execution=client, init="random", callbacks=kill, max_iter=8)
-    wait_for_workers(client, 2)
-    np.testing.assert_array_equal(
-        lossy.membership_, fitted(data, execution=client, init="random", max_iter=8).membership_
-    )
+    client.wait_for_workers(2, timeout=60)
+    np.testing.assert_array_equal(lossy.membership_, fitted(data, **settings).membership_)
 
 
 @pytest.mark.usefixtures("everything_is_large")
