@@ -10,7 +10,7 @@ from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
 from equigraph.factorization.factors import Status
 from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates
-from equigraph.factorization.penalties import Contrastive, GroupParity
+from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
 from equigraph.stores.products import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
 from tests.reference.stored import random_graph
@@ -52,6 +52,19 @@ def test_updates_follow_the_dense_equations(product, k, self_pairs, weighted):
 
 
 @pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_threads_give_the_same_bits(dtype):
+    A = random_graph(90, True, dtype=dtype)
+    H, W = start(np.random.default_rng(0), 90, 5)
+    options = {"penalty": 2 * Contrastive(np.arange(90) % 4), "max_iter": 40, "tol": 1e-9}
+    products = (memory_product(A, count) for count in (1, 2, 3))
+    one, *others = (multiplicative_updates(product, H.astype(dtype), W, **options) for product in products)
+    for other in others:
+        for name in ("H", "W", "history"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_divergence_keeps_the_last_finite_factors(n_threads):
     rng = np.random.default_rng(4)
@@ -80,6 +93,14 @@ def test_tolerance_and_fixed_interaction():
     fixed = multiplicative_updates(memory_product(A), H, np.eye(2), fit=keep_interaction, max_iter=30, tol=0)
     np.testing.assert_array_equal(fixed.W, np.eye(2))
     assert fixed.history[-1] == pytest.approx(np.linalg.norm(A.toarray() - fixed.H @ fixed.H.T) ** 2)
+
+
+def test_a_penalty_without_tables_takes_the_plain_steps():
+    A = random_graph(30)
+    factors = start(np.random.default_rng(6), 30, 3)
+    options = {"penalty": 0.1 * GraphPenalty(A), "max_iter": 10, "tol": 0}
+    fused, plain = (multiplicative_updates(product(A), *factors, **options) for product in PRODUCTS)
+    np.testing.assert_allclose(fused.H, plain.H, rtol=1e-10)
 
 
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
