@@ -25,6 +25,12 @@ print(int(found.sum()))
 """
 
 
+def run(program, **variables):
+    environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+
+
 def run_on_terminal(cache, program=PROGRAM):
     """Run with standard error on a terminal; return standard output and what the terminal shows."""
     ours, theirs = pty.openpty()
@@ -65,14 +71,11 @@ def copy_without_room(folder):
 
 
 def run_copy(site, home):
-    environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
-    environment.pop("NUMBA_CACHE_DIR", None)
     program = PROGRAM + "import equigraph, equigraph.search.kernels.anneal, equigraph.search.kernels.parts\n"
     program += "import equigraph.search.kernels.swap, equigraph.metrics\n"
     program += "equigraph.metrics.notions.NORMALIZED.compiled()\nprint(equigraph.__file__)\n"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
-    )
+    # An empty NUMBA_CACHE_DIR is none.
+    done = run(program, PYTHONPATH=site, HOME=home, XDG_CACHE_HOME=home, NUMBA_CACHE_DIR="")
     total, file = done.stdout.split()
     assert Path(file).is_relative_to(site)
     return total, done.stderr
@@ -103,8 +106,7 @@ def test_nothing_is_compiled_or_loaded_for_a_small_graph():
         "eg.IFairNMTF(3, random_state=0).fit(room.adjacency, sensitive_features=room.sensitive_features)\n"
         "print('numba' in sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False", done.stderr
+    assert run(program).stdout.strip() == "False"
 
 
 def test_an_index_of_an_older_version_is_no_obstacle(tmp_path):
@@ -118,19 +120,12 @@ def double(pair):
     return 2 * pair.value
 print(double({name}(21)))
 """
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     module = tmp_path / "older_loops.py"
     for name in ("Old", "New"):
         module.write_text(program.format(name=name))
-        done = subprocess.run(
-            [sys.executable, "-c", "import older_loops"],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=False,
-        )
-        assert done.stdout.strip() == "42", done.stderr
+        done = run("import older_loops", NUMBA_CACHE_DIR=tmp_path / "cache", PYTHONPATH=path)
+        assert done.stdout.strip() == "42"
     assert len(list(tmp_path.rglob("*.nbi"))) == 1
 
 

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equigraph.community import Leiden, Louvain, RandomClustering
-from equigraph.community.random import cluster_sizes
+from equigraph.community import FairLouvain, Leiden, Louvain, RandomClustering
 from equigraph.exceptions import MissingDependencyError, ParameterError
+from tests.reference.marks import TINY_GRAPHS
+
+pytestmark = TINY_GRAPHS
 
 METHODS = [
     Leiden(backend="igraph"),
@@ -14,16 +16,13 @@ METHODS = [
     Leiden(backend="networkit"),
     Louvain(backend="networkit"),
     Louvain(backend="igraph"),
+    FairLouvain(fairness=0),
 ]
 
 
-def named(model):
-    return f"{type(model).__name__}-{model.backend}"
-
-
-@pytest.fixture(params=METHODS, ids=named)
+@pytest.fixture(params=METHODS, ids=str)
 def model(request):
-    pytest.importorskip(request.param.backend)
+    pytest.importorskip(getattr(request.param, "backend", "equigraph"))
     return request.param.set_params(random_state=0, n_clusters=None)
 
 
@@ -117,7 +116,7 @@ def test_random_labels_have_the_sizes_asked_for(make_graph):
 @pytest.mark.parametrize("sizes", [[10, 10], [5, 5, 11], [20, 0, 0], [6.5, 6.5, 7]])
 def test_sizes_that_do_not_fit_are_refused(sizes):
     with pytest.raises(ParameterError, match="sizes"):
-        cluster_sizes(20, 3, sizes)
+        RandomClustering(3, cluster_sizes=sizes).fit(np.ones((20, 20)))
 
 
 def test_rounds_are_at_least_one_or_until_nothing_improves():

@@ -93,7 +93,11 @@ def test_weights_of_any_unit(graph, tmp_path):
 
 
 @pytest.mark.usefixtures("everything_is_large")
-def test_nodes_without_a_group(graph, stored):
+def test_several_attributes_and_nodes_without_a_group(graph, stored):
+    several = {"team": graph.sensitive_features, "shift": np.arange(500) % 3}
+    model = eg.FairPartition(5, 0.5, attribute_weights={"shift": 2}, effort=0.1, random_state=0)
+    here, there = (clone(model).fit(one, sensitive_features=several).labels_ for one in (graph, stored))
+    np.testing.assert_array_equal(there, here)
     groups = np.array(graph.sensitive_features, dtype=object)
     groups[::7] = None
     model = eg.FairPartition(5, 0.5, effort=0.1, random_state=0)
@@ -102,14 +106,6 @@ def test_nodes_without_a_group(graph, stored):
     np.testing.assert_array_equal(there.labels_, here.labels_)
     with pytest.raises(GroupsError):
         clone(model).fit(stored.with_groups(groups))
-
-
-@pytest.mark.usefixtures("everything_is_large")
-def test_several_attributes(graph, stored):
-    groups = {"team": graph.sensitive_features, "shift": np.arange(500) % 3}
-    model = eg.FairPartition(5, 0.5, attribute_weights={"shift": 2}, effort=0.1, random_state=0)
-    here, there = (clone(model).fit(one, sensitive_features=groups) for one in (graph, stored))
-    np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
 @pytest.mark.usefixtures("everything_is_large")

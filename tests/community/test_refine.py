@@ -109,27 +109,17 @@ def test_labels_keep_their_numbers_and_texts_and_tell_who_moved(make_skewed, opt
         assert 0 < np.count_nonzero(found != texts) <= 3
 
 
-def test_another_number_of_clusters_is_numbered_by_size(make_skewed):
-    adjacency, codes = make_skewed(0)
-    given = labels_for(codes.size, 4, 0)
-    found = refine_labels(adjacency, given, sensitive_features=codes, n_clusters=3, random_state=0)
-    assert (np.diff(np.bincount(found)) <= 0).all()
-
-
 @pytest.mark.parametrize(
     "convert",
     [
-        lambda labels: labels.astype(np.int8),
         lambda labels: labels.astype(np.uint64),
         lambda labels: labels.astype(float) + 0.5,
         lambda labels: labels.astype(np.int64) * 10**12 - 7,
-        lambda labels: np.array(["north", "south", "west"])[labels],
         lambda labels: np.array(["north", "south", "west"], dtype=object)[labels],
-        lambda labels: labels.tolist(),
         lambda labels: labels[:, None],
         lambda labels: pytest.importorskip("pandas").Series(labels),
     ],
-    ids=["int8", "uint64", "float", "sparse numbers", "text", "object", "list", "column", "series"],
+    ids=["uint64", "float", "sparse numbers", "object", "column", "series"],
 )
 def test_labels_of_any_type(convert, make_graph):
     adjacency, codes, labels = make_graph(30, 0), codes_for(30, 2, 0), labels_for(30, 3, 0)
@@ -151,6 +141,7 @@ def test_another_number_of_clusters(given_k, wanted, fairness, make_graph):
         random_state=0,
     )
     assert np.unique(found).tolist() == list(range(wanted))
+    assert (np.diff(np.bincount(found)) <= 0).all()
 
 
 def test_bad_input_is_named(make_graph):
@@ -178,12 +169,11 @@ def test_effort_searches_further(make_skewed):
     adjacency, codes = make_skewed(3)
     start = np.zeros(codes.size, dtype=int)
     start[:2] = 1, 2
-    values = []
-    for effort in (0, 1):
-        found = refine_labels(
-            adjacency, start, sensitive_features=codes, fairness=0.5, effort=effort, random_state=0
-        )
-        values.append(float(np.mean(scores(adjacency, found, codes))))
+    options = {"sensitive_features": codes, "fairness": 0.5, "random_state": 0}
+    values = [
+        float(np.mean(scores(adjacency, refine_labels(adjacency, start, effort=effort, **options), codes)))
+        for effort in (0, 1)
+    ]
     assert values[1] >= values[0] - 1e-12
     # The pairs of blocks: fair, and as cohesive as fair clusters can be here.
     pairs = np.arange(codes.size) // 60

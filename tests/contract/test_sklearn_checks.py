@@ -31,35 +31,7 @@ def estimators():
     return [method.load()(**QUICK.get(method.estimator, {})) for method in METHODS.values()]
 
 
-def expected_failures(estimator):
-    if estimator._requires_groups:
-        return dict.fromkeys(
-            all_checks(estimator), "the method cannot work without groups, which the checks do not give"
-        )
-    return EXPECTED
-
-
-def all_checks(estimator):
-    """Return the names of the checks that fit the estimator without groups."""
-    from sklearn.utils.estimator_checks import estimator_checks_generator
-
-    never_fit = {
-        "check_estimator_cloneable",
-        "check_estimator_tags_renamed",
-        "check_valid_tag_types",
-        "check_estimator_repr",
-        "check_no_attributes_set_in_init",
-        "check_get_params_invariance",
-        "check_set_params",
-        "check_parameters_default_constructible",
-        "check_do_not_raise_errors_in_init_or_set_param",
-        "check_mixin_order",
-    }
-    names = {check.func.__name__ for _, check in estimator_checks_generator(estimator)}
-    return names - never_fit
-
-
-@parametrize_with_checks(estimators(), expected_failed_checks=expected_failures)
+@parametrize_with_checks(estimators(), expected_failed_checks=lambda estimator: EXPECTED)
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # The checks fit on matrices that are no graphs and to no end: clusters may be empty, solvers unfinished.

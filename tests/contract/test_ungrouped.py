@@ -7,7 +7,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, SmallClusterWarning
-from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter
+from equigraph.factorization.penalties import Scatter
 from equigraph.graph import Graph
 from equigraph.methods import METHODS
 
@@ -60,10 +60,9 @@ def test_those_without_fairness_ignore_groups(room, name):
     assert with_groups.tolist() == without.tolist()
 
 
-@pytest.mark.parametrize("penalty", [Contrastive, Scatter, GroupParity])
-def test_penalties_refuse_them_too(room, penalty):
-    with pytest.raises(GroupsError, match="needs a group for every node, and 3 of 30 have none"):
-        penalty(room.groups)
+def test_penalties_refuse_them_too(room):
+    with pytest.raises(GroupsError, match="needs a group for every node"):
+        Scatter(room.groups)
 
 
 def test_an_array_with_gaps_was_not_said_to_be_meant(room):
@@ -81,24 +80,6 @@ def test_one_group_beside_nodes_without_is_constant(room):
     graph = eg.read_graph(room, groups=values, missing="ignore")
     with pytest.raises(GroupsError, match=r"is constant \('girl' for all 14 nodes that have one\)"):
         eg.FairPartition(3).fit(graph)
-
-
-def test_one_unknown_pupil_changes_next_to_nothing():
-    data = eg.datasets.make_classroom()
-    graph = Graph(data.adjacency, sensitive_features=data.sensitive_features)
-    known = eg.cluster(graph, n_clusters=3, random_state=0)
-    gender = data.sensitive_features.astype(object)
-    gender[0] = None
-    for values, missing in ((gender, "ignore"), (np.where(gender == None, "unknown", gender), "error")):  # noqa: E711
-        changed = eg.read_graph(data.adjacency, groups=values, missing=missing)
-        if missing == "error":
-            with pytest.warns(eg.exceptions.SmallGroupWarning, match="'unknown' has 1 member for 3 clusters"):
-                result = eg.cluster(changed, n_clusters=3, random_state=0)
-        else:
-            result = eg.cluster(changed, n_clusters=3, random_state=0)
-        assert result.scores["Q"] >= 0.95 * known.scores["Q"]
-        assert result.scores["NB"] == 1
-        assert result.sizes.min() > 2
 
 
 def test_results_and_curves_say_how_many_have_no_group(room):

@@ -46,23 +46,18 @@ def fit(graph, fairness=0.5, n_clusters=3, *, adjacency=None, **parameters):
 
 @pytest.mark.parametrize("solver", ["cd", "mu"])
 @pytest.mark.parametrize("penalty", ["scatter", "contrastive"])
-@pytest.mark.parametrize("fairness", [0, 0.5, 1])
-def test_the_objective_of_the_factorisation_never_rises(blocks, solver, penalty, fairness):
+@pytest.mark.parametrize("fairness", [0, 0.3, 0.8, 1])
+def test_the_objective_never_rises_and_ends_with_that_of_the_factors(blocks, solver, penalty, fairness):
     model = fit(blocks, fairness, solver=solver, penalty=penalty)
     history = model.objective_history_
     assert history.size >= 2
     assert np.isfinite(history).all()
     assert (np.diff(history) <= 1e-9 * np.abs(history[:-1])).all()
     assert model.n_iter_ <= model.max_iter
-
-
-@pytest.mark.parametrize("solver", ["cd", "mu"])
-@pytest.mark.parametrize("fairness", [0.0, 0.3, 0.8])
-def test_the_history_ends_with_the_objective_of_the_factors(blocks, solver, fairness):
-    model = fit(blocks, fairness, solver=solver)
-    factors = model.membership_, model.interaction_
-    expected = normalised_objective(blocks[0], *factors, Scatter(blocks[1]), fairness / (1 - fairness))
-    assert model.objective_history_[-1] == pytest.approx(expected, rel=1e-8)
+    if penalty == "scatter" and fairness < 1:
+        factors = model.membership_, model.interaction_
+        expected = normalised_objective(blocks[0], *factors, Scatter(blocks[1]), fairness / (1 - fairness))
+        assert history[-1] == pytest.approx(expected, rel=1e-8)
 
 
 def test_the_dial_lowers_the_scatter_of_the_groups(apart):

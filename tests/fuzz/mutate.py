@@ -12,6 +12,7 @@ from equigraph.results.persistence import checksum_of
 
 NUMBERS = [0, 1, 2, 3, 5, 6, 7, 127, 128, 255, 256, 2**15, 2**16, 10**8]
 NUMBERS += [2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1]
+BYTES = (0, 1, 2, 9, 10, 13, 32, 34, 35, 44, 48, 57, 127, 128, 255)
 # What is put in place of a word, or between two bytes.
 TOKENS = (
     "-1", "0", "1e308", "1.5e308", "1e-300", "5e-324", "1e400", "nan", "inf", "-inf", "NaN", "NA", "3",
@@ -32,9 +33,7 @@ def _flip(data, rng):
 
 def _byte(data, rng):
     if data:
-        data[rng.randrange(len(data))] = rng.choice(
-            (0, 1, 2, 9, 10, 13, 32, 34, 35, 44, 48, 57, 127, 128, 255)
-        )
+        data[rng.randrange(len(data))] = rng.choice(BYTES)
 
 
 def _number(data, rng):

@@ -17,6 +17,8 @@ from scipy import sparse
 from scipy.io import mmwrite, savemat
 
 import equigraph as eg
+from tests.apps.classes.roster.sheets import PEOPLE as PUPILS
+from tests.apps.classes.roster.sheets import write_ods, write_xlsx
 from tests.optional import optional
 
 nx = optional("networkx")
@@ -61,7 +63,7 @@ def tsv():
     """Return edge lists with tabs."""
     return [
         {"edges.tsv": _lines(NAMED, "\t")},
-        {"edges.tsv": b"from\tto\tnote\n".replace(b"note", b"w") + _lines(NAMED, "\t")},
+        {"edges.tsv": b"from\tto\tw\n" + _lines(NAMED, "\t")},
     ]
 
 
@@ -209,18 +211,9 @@ def blocks():
     ]
 
 
-ROSTER = [
-    ["Name", "Gender", "Friend 1", "Friend 2", "Not with", "Together with", "Fixed class"],
-    ["Änne Müller", "f", "Ben Groß", "", "Zoë Krüger", "", ""],
-    ["Ben Groß", "m", "Änne Müller", "Cem Öztürk", "", "", "5a"],
-    ["Cem Öztürk", "m", "", "", "", "Zoë Krüger", ""],
-    ["Zoë Krüger", "", "Ben Groß", "Cem Öztürk", "", "", ""],
-]
-
-
 def roster():
     """Return sheets of people: text in several dialects."""
-    text = "\n".join(";".join(row) for row in ROSTER)
+    text = "\n".join(";".join(row) for row in PUPILS)
     return [
         {"roster.csv": text.encode("utf-8-sig")},
         {"roster.csv": text.replace(";", ",").replace("\n", "\r\n").encode("cp1252")},
@@ -231,11 +224,11 @@ def roster():
 @cache  # the package that writes ods counts on from one file to the next
 def sheets():
     """Return sheets of people as workbooks of both kinds, whose parts are damaged inside the archive."""
-    from tests.apps.classes.roster.sheets import write_ods, write_xlsx
-
     with TemporaryDirectory() as folder:
-        paths = [write(Path(folder) / f"roster.{kind}", ROSTER) for kind, write in
-                 (("xlsx", write_xlsx), ("ods", write_ods))]  # fmt: skip
+        paths = [
+            write_xlsx(Path(folder) / "roster.xlsx", PUPILS),
+            write_ods(Path(folder) / "roster.ods", PUPILS),
+        ]
         return [{path.name: _timeless(path.read_bytes())} for path in paths]
 
 
@@ -251,7 +244,7 @@ def _timeless(archive):
 
 def people():
     """Return the people whose classes the lists hold."""
-    return eg.Roster(tuple(row[0] for row in ROSTER[1:]), {"Gender": ("f", "m", "m", None)})
+    return eg.Roster(tuple(row[0] for row in PUPILS[1:]), {"Gender": ("f", "m", "m", None)})
 
 
 def lists():

@@ -1,5 +1,6 @@
 """A short run of the fuzzer, and that it notices what it is for."""
 
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -54,14 +55,10 @@ def test_a_planted_fault_is_found(tmp_path, monkeypatch, what):
         f"if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:\n        {FAULTS[what]}",
     )
     assert planted != source
-    package = tmp_path / "tests" / "fuzz"
-    package.mkdir(parents=True)
-    for path in Path(child.__file__).parent.glob("*.py"):
-        (package / path.name).write_bytes(path.read_bytes())
-    for name in ("__init__.py", "optional.py"):
-        (tmp_path / "tests" / name).write_bytes((Path(child.__file__).parents[1] / name).read_bytes())
-    (package / "corpus").mkdir()
-    (package / "child.py").write_text(planted, encoding="utf-8")
+    suite = Path(child.__file__).parents[1]
+    shutil.copytree(suite, tmp_path / "tests", ignore=shutil.ignore_patterns("corpus"))
+    (tmp_path / "tests" / "fuzz" / "corpus").mkdir()
+    (tmp_path / "tests" / "fuzz" / "child.py").write_text(planted, encoding="utf-8")
     monkeypatch.setattr(run, "ROOT", tmp_path)
     if what == "hang":
         monkeypatch.setattr(run, "PATIENCE", 0.4)

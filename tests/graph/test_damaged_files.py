@@ -18,9 +18,11 @@ MATRIX = np.array([[0, 1, 0, 2], [1, 0, 3, 0], [0, 3, 0, 0.5], [2, 0, 0.5, 0]])
 
 # Matrix Market
 
+HEAD = "%%MatrixMarket matrix coordinate real symmetric\n"
+
 
 def test_last_line_without_a_newline(tmp_path):
-    text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 2.5 "
+    text = HEAD + "2 2 1\n2 1 2.5 "
     assert read_graph(put(tmp_path, "a.mtx", text)).adjacency.data.tolist() == [2.5, 2.5]
     assert read_graph(put(tmp_path, "a.mtx.gz", gzip.compress(text.encode()))).n_edges == 1
 
@@ -30,13 +32,6 @@ def test_last_line_without_a_newline(tmp_path):
     [
         ("2 2 2\n2 1 2.5\n", "has 1 entries: expected 2, as its header says"),
         ("2 2 1\n2 1\n", "line 3: expected 3 numbers in a line"),
-        ("2 2 1\n\n2 1 1 1\n", "line 4: expected 3 numbers in a line"),
-        ("2 2 1\n2 1 x\n", "line 3: expected 3 numbers"),
-        ("2 2 1\n2 1 1-1\n", "expected 3 numbers"),
-        ("2 2 1\n2 1 e\n", "expected 3 numbers"),
-        ("2 2 1\n2 1 3x\n", "line 3: expected 3 numbers"),
-        ("2 2 1\n2 1 1d5\n", "line 3: expected 3 numbers"),
-        ("2 2 1\n2 1 0x10\n", "line 3: expected 3 numbers"),
         ("2 2 1\n2 1 nan\n", "NaN"),
         ("2 2 1\n2 1 1 1\n", "line 3: expected 3 numbers"),
         ("2 2 1\n2 1 1\r1 1 1\n", "line"),
@@ -49,20 +44,13 @@ def test_last_line_without_a_newline(tmp_path):
     ],
 )
 def test_invalid_matrix_market_lines_raise(tmp_path, body, message):
-    with pytest.raises(GraphError, match=message):
-        read_graph(put(tmp_path, "a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n" + body))
+    refused(GraphError, message, put(tmp_path, "a.mtx", HEAD + body))
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "",
-        "x",
-        "%%MatrixMarket matrix coordinate complex general",
-        "%%MatrixMarket matrix array pattern general",
-        "%%MatrixMarket matrix coordinate real skew-symmetric",
-    ],
-)
+WORDS = ["coordinate complex general", "array pattern general", "coordinate real skew-symmetric"]
+
+
+@pytest.mark.parametrize("head", ["", "x", *(f"%%MatrixMarket matrix {words}" for words in WORDS)])
 def test_invalid_matrix_market_headers_raise(tmp_path, head):
     refused(GraphError, r"expected|Complex", put(tmp_path, "a.mtx", head + "\n2 2 1\n2 1 1\n"))
 
@@ -84,7 +72,7 @@ def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, what, symmetry):
 
 
 def test_matrix_market_files_may_hold_empty_lines(tmp_path):
-    head = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n"
+    head = HEAD + "2 2 1\n"
     assert read_graph(put(tmp_path, "a.mtx", head + 9 * "\n" + "2 1 +2.5\n" + 20 * "\n")).n_edges == 1
     refused(GraphError, "line 4: expected 3 numbers", put(tmp_path, "a.mtx", head + "2 1 2.5\r\n2  1\r\n"))
     assert read_graph(put(tmp_path, "a.mtx", head.replace("2 2 1", "2 2 0"))).n_edges == 0
@@ -93,20 +81,11 @@ def test_matrix_market_files_may_hold_empty_lines(tmp_path):
 # npz
 
 
-def save(path, **arrays):
-    np.savez_compressed(path, **arrays)
-    return path
-
-
 def test_npz_of_the_other_byte_order(tmp_path):
-    matrix = sparse.csr_array(MATRIX)
-    arrays = {
-        "data": matrix.data.astype(">f8"),
-        "indices": matrix.indices.astype(">i4"),
-        "indptr": matrix.indptr,
-    }
-    path = save(tmp_path / "a.npz", format=np.array(b"csc"), shape=np.array([4, 4]), **arrays)
-    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), MATRIX)
+    matrix = sparse.csc_array(MATRIX)
+    matrix.data, matrix.indices = matrix.data.astype(">f8"), matrix.indices.astype(">i4")
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    np.testing.assert_array_equal(read_graph(tmp_path / "a.npz").adjacency.toarray(), MATRIX)
 
 
 # mat
@@ -139,9 +118,8 @@ def test_a_mat_file_of_the_other_byte_order(tmp_path, kind):
     body = element(6, struct.pack(">II", what, matrix.nnz)) + element(5, struct.pack(">ii", 4, 4))
     body += struct.pack(">HH", 1, 1) + b"A\0\0\0"
     if kind == "sparse":
-        body += element(5, matrix.indices.astype(">i4").tobytes()) + element(
-            5, matrix.indptr.astype(">i4").tobytes()
-        )
+        body += element(5, matrix.indices.astype(">i4").tobytes())
+        body += element(5, matrix.indptr.astype(">i4").tobytes())
         body += element(9, matrix.data.astype(">f8").tobytes())
     elif kind == "dense":
         body += element(9, MATRIX.astype(">f8").tobytes(order="F"))
@@ -159,8 +137,8 @@ def test_mat_variables_that_are_no_real_matrix_raise(tmp_path):
     refused(GraphError, "'A' holds no numbers, expected a real matrix", path)
     savemat(path, {"cell": np.array([[MATRIX, "x"]], dtype=object), "s": {"field": 1}})
     refused(GraphError, "holds 0 square matrices", path)
-    with pytest.raises(GraphError, match=r"version 7\.3: save it with -v7"):
-        read_graph(put(tmp_path, "b.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"))
+    newer = put(tmp_path, "b.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    refused(GraphError, r"version 7\.3: save it with -v7", newer)
 
 
 # GraphML
@@ -168,28 +146,29 @@ def test_mat_variables_that_are_no_real_matrix_raise(tmp_path):
 
 GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="w" for="{scope}" attr.name="weight" attr.type="double"><default>3</default></key>
-<graph edgedefault="undirected"><node id="a"/><node id="b">{nested}</node><node id="c"/>
-<edge source="a" target="b"/><edge source="b" target="c"><data key="w">2</data></edge></graph>{second}</graphml>"""
+<graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="c"/>
+<edge source="a" target="b"/><edge source="b" target="c"><data key="w">2</data></edge></graph></graphml>"""
 
 
 @pytest.mark.parametrize("scope", ["edge", "all"])
 def test_default_weight_of_a_graphml_file(tmp_path, scope):
     pytest.importorskip("networkx")
-    path = put(tmp_path, "a.graphml", GRAPHML.format(scope=scope, nested="", second=""))
+    path = put(tmp_path, "a.graphml", GRAPHML.format(scope=scope))
     assert read_graph(path).adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 2], [0, 2, 0]]
 
 
-@pytest.mark.parametrize(("nested", "second"), [("<graph/>", ""), ("", '<graph edgedefault="undirected"/>')])
-def test_several_graphs_in_a_graphml_file_raise(tmp_path, nested, second):
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('<node id="b"/>', '<node id="b"><graph/></node>', "holds several graphs"),
+        ("</graphml>", '<graph edgedefault="undirected"/></graphml>', "holds several graphs"),
+        ('<edge source="a" ', "<edge ", "an edge that does not say its 'source'"),
+    ],
+)
+def test_invalid_graphml_raises(tmp_path, old, new, words):
     pytest.importorskip("networkx")
-    path = put(tmp_path, "a.graphml", GRAPHML.format(scope="edge", nested=nested, second=second))
-    refused(GraphError, "holds several graphs", path)
-
-
-def test_graphml_edge_without_an_end_raises(tmp_path):
-    pytest.importorskip("networkx")
-    text = GRAPHML.format(scope="edge", nested="", second="").replace('<edge source="a" ', "<edge ")
-    refused(GraphError, "an edge that does not say its 'source'", put(tmp_path, "a.graphml", text))
+    text = GRAPHML.format(scope="edge").replace(old, new)
+    refused(GraphError, words, put(tmp_path, "a.graphml", text))
 
 
 # text
@@ -222,22 +201,14 @@ def test_a_line_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatch):
     from equigraph.graph import delimited
 
     monkeypatch.setattr(delimited, "LONGEST_LINE", 10)
-    with pytest.raises(GraphError, match="line 2: expected at most 10 characters in a line"):
-        read_graph(put(tmp_path, "a.csv", "a,b\nb,cccccccccccc\n"))
+    path = put(tmp_path, "a.csv", "a,b\nb,cccccccccccc\n")
+    refused(GraphError, "line 2: expected at most 10 characters in a line", path)
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("i,j\na,b\ni,c\n", "may be an edge"),
-        ("i,j\nx,y\ny,z\n", "may be an edge"),
-        ("source,target\na,source\n", None),
-    ],
-)
-def test_first_line_that_may_be_an_edge_raises(tmp_path, text, names):
+@pytest.mark.parametrize("text", ["i,j\na,b\ni,c\n", "i,j\nx,y\ny,z\n"])
+def test_first_line_that_may_be_an_edge_raises(tmp_path, text):
     path = put(tmp_path, "a.csv", text)
-    if names is not None:
-        refused(GraphError, f"line 1: .*{names}.*header=True or header=False", path)
+    refused(GraphError, "line 1: .*may be an edge.*header=True or header=False", path)
     assert read_graph(path, header=False).n_edges == len(text.splitlines())
     assert read_graph(path, header=True).n_edges == len(text.splitlines()) - 1
 
@@ -245,6 +216,7 @@ def test_first_line_that_may_be_an_edge_raises(tmp_path, text, names):
 def test_header_above_numbers_or_beside_a_weight_is_detected(tmp_path):
     assert read_graph(put(tmp_path, "a.csv", "i,j\n1,2\n2,3\n")).n_edges == 2
     assert read_graph(put(tmp_path, "a.csv", "i,j,weight\na,b,1\ni,b,2\n")).n_edges == 2
+    assert read_graph(put(tmp_path, "a.csv", "source,target\na,source\n")).n_edges == 1
 
 
 @pytest.mark.parametrize("text", ["0,1,0\n1,0,1\n0,1,0\n", "a,0,1\nb,1,0\n", "0 1 1\n1 0 0\n2 1 0\n"])
@@ -264,8 +236,8 @@ def test_short_edge_lists_are_still_edge_lists(tmp_path, text):
 
 def test_a_table_of_three_numbered_columns_may_be_a_matrix():
     pl = pytest.importorskip("polars")
-    with pytest.raises(GraphError, match="may be a matrix or three weighted edges"):
-        read_graph(pl.DataFrame(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])))
+    frame = pl.DataFrame([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    refused(GraphError, "may be a matrix or three weighted edges", frame)
     assert read_graph(pl.DataFrame(np.array([[0, 1, 2], [1, 2, 1], [3, 1, 7]]))).n_edges == 3
 
 
@@ -274,5 +246,5 @@ def test_two_columns_called_weight_raise(tmp_path):
     for weight in (None, "weight"):
         refused(GraphError, "2 columns called 'weight', with the numbers 2, 3 counting", path, weight=weight)
     assert read_graph(path, weight=3).adjacency.data.max() == 2
-    with pytest.raises(GraphError, match="2 columns called 'target'"):
-        read_graph(put(tmp_path, "b.csv", "source,target,target\na,b,c\n"), weight=False)
+    path = put(tmp_path, "b.csv", "source,target,target\na,b,c\n")
+    refused(GraphError, "2 columns called 'target'", path, weight=False)

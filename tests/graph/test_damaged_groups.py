@@ -16,11 +16,14 @@ from equigraph.graph import read_graph
 from tests.reference.refusals import refused
 from tests.reference.written import put
 
-SQUARE = "0,1,0,1\n1,0,1,0\n0,1,0,1\n1,0,1,0\n"
+
+@pytest.fixture
+def graph(tmp_path):
+    """Return the file of a square matrix."""
+    return put(tmp_path, "a.csv", "0,1,0,1\n1,0,1,0\n0,1,0,1\n1,0,1,0\n")
 
 
-def test_empty_line_is_a_node_without_a_group(tmp_path):
-    graph = put(tmp_path, "a.csv", SQUARE)
+def test_empty_line_is_a_node_without_a_group(graph, tmp_path):
     groups = put(tmp_path, "g.csv", "gender\ngirl\n\nboy\ngirl\n")
     refused(GroupsError, "missing for 1 of 4 nodes, first 1", graph, groups=groups)
     found = read_graph(graph, groups=groups, missing="own-group")
@@ -28,27 +31,17 @@ def test_empty_line_is_a_node_without_a_group(tmp_path):
     assert found.attribute == "gender"
 
 
-def test_comments_and_empty_lines_at_the_end_are_no_groups(tmp_path):
-    graph = put(tmp_path, "a.csv", SQUARE)
+def test_comments_and_empty_lines_at_the_end_are_no_groups(graph, tmp_path):
     groups = put(tmp_path, "g.csv", "# by hand\ngirl\n# more\nboy\ngirl\nboy\n\n\n")
     assert read_graph(graph, groups=groups).sensitive_features.tolist() == ["girl", "boy", "girl", "boy"]
 
 
-def test_an_empty_last_line_may_be_the_last_node(tmp_path):
-    graph = put(tmp_path, "a.csv", SQUARE)
-    with pytest.raises(GroupsError, match="ends in an empty line, so that 'gender' may be a header above 4"):
-        read_graph(graph, groups=put(tmp_path, "g.csv", "gender\ngirl\nboy\ngirl\n\n"))
-    told = read_graph(
-        graph, groups=put(tmp_path, "h.csv", "gender\ngirl\nboy\ngirl\nNA\n"), missing="own-group"
-    )
+def test_an_empty_last_line_may_be_the_last_node(graph, tmp_path):
+    groups = put(tmp_path, "g.csv", "gender\ngirl\nboy\ngirl\n\n")
+    refused(GroupsError, "ends in an empty line, so that 'gender' may be a header", graph, groups=groups)
+    groups = put(tmp_path, "h.csv", "gender\ngirl\nboy\ngirl\nNA\n")
+    told = read_graph(graph, groups=groups, missing="own-group")
     assert told.sensitive_features.tolist() == ["girl", "boy", "girl", "missing"]
-
-
-def test_line_with_another_number_of_fields_raises(tmp_path):
-    graph = put(tmp_path, "a.csv", SQUARE)
-    groups = put(tmp_path, "g.txt", "0 girl\n1 boy x\n2 girl\n3 boy\n")
-    with pytest.raises(GroupsError, match=r"g.txt, line 2: expected 2 fields as before, got 3 \(separated"):
-        read_graph(graph, groups=groups)
 
 
 def test_nul_at_the_end_of_a_name(tmp_path):
@@ -97,21 +90,16 @@ def test_small_files_do_not_exhaust_the_memory(tmp_path):
     long = "".join(f"n{k},n{k + 1}\n" for k in range(3000)) + "n0," + "x" * 100_000 + "\n"
     zeros = io.BytesIO()
     np.savez_compressed(zeros, A=np.zeros((20_000, 20_000), dtype=np.int8))
-    packed = gzip.compress(b"x" * 120_000_000, 1)
-    sparse_mat = _packed_mat(100_000_000)
     paths = [
         put(tmp_path, "id.csv", long),
         tmp_path / "long.parquet",
-        put(tmp_path, "line.csv.gz", packed),
+        put(tmp_path, "line.csv.gz", gzip.compress(b"x" * 120_000_000, 1)),
         put(tmp_path, "zeros.npz", zeros.getvalue()),
-        put(tmp_path, "bomb.mat", sparse_mat),
+        put(tmp_path, "bomb.mat", _packed_mat(100_000_000)),
         put(tmp_path, "bomb.mat.gz", gzip.compress(b"\0" * 120_000_000, 1)),
-        put(
-            tmp_path,
-            "head.mtx",
-            "%%MatrixMarket matrix coordinate real symmetric\n300000000 300000000 1\n2 1 2.5\n",
-        ),
     ]
+    head = "%%MatrixMarket matrix coordinate real symmetric\n300000000 300000000 1\n2 1 2.5\n"
+    paths.append(put(tmp_path, "head.mtx", head))
     command = [sys.executable, "-c", MEASURE, *map(str, paths)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines()]
@@ -131,15 +119,12 @@ def test_long_names_do_not_widen_all_names(tmp_path):
     assert graph.node_names.dtype == object
     assert graph.node_names.nbytes < 10_000
     assert graph.node_names.tolist() == sorted([*(f"n{k}" for k in range(201)), long])
-    groups = "".join(
-        f"{name},{'ab'[k % 2] * (5000 if k == 7 else 1)}\n" for k, name in enumerate(graph.node_names)
-    )
+    names = graph.node_names.tolist()
+    groups = "".join(f"{name},{'b' * 5000 if name == 'n7' else 'a'}\n" for name in names)
     found = read_graph(tmp_path / "a.csv", groups=put(tmp_path, "g.csv", groups), header=False)
-    assert found.sensitive_features[7] == "b" * 5000
+    assert found.sensitive_features[names.index("n7")] == "b" * 5000
     assert found.sensitive_features.nbytes < 10_000
-    more = read_graph(
-        graph, groups={**dict.fromkeys(graph.node_names.tolist(), "a"), "y" * 9000: "b"}, unknown="add"
-    )
+    more = read_graph(graph, groups={**dict.fromkeys(names, "a"), "y" * 9000: "b"}, unknown="add")
     assert more.n_nodes == 203
     assert "y" * 9000 in more.node_names.tolist()
 
@@ -150,10 +135,8 @@ def test_number_of_rows_of_a_compressed_table_is_bounded(tmp_path):
     rows = 5_000_000
     table = pa.table({"source": np.zeros(rows, np.int8), "target": np.ones(rows, np.int8)})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=rows)
-    with pytest.raises(GraphError, match=r"a\.parquet has 5,000,000 rows in [0-9,]+ bytes: expected at most"):
-        read_graph(tmp_path / "a.parquet")
-    graph = put(tmp_path, "a.csv", "0,1\n")
-    refused(GraphError, "5,000,000 rows", graph, groups=tmp_path / "a.parquet")
+    refused(GraphError, r"a\.parquet has 5,000,000 rows in [0-9,]+ bytes", tmp_path / "a.parquet")
+    refused(GraphError, "5,000,000 rows", [[0, 1], [1, 0]], groups=tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize("encoded", [True, False])
@@ -166,23 +149,5 @@ def test_dictionary_with_unused_and_repeated_texts_and_nulls(encoded):
     assert read_graph(table).node_names.tolist() == ["a", "b", "c"]
     gap = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), pa.array(["a", "b", None]))
     refused(GraphError, "the source is missing", pa.table({"source": gap, "target": target}))
-
-
-def test_categorical_column_of_missing_values():
-    pa = pytest.importorskip("pyarrow")
     gaps = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
     refused(GraphError, "the target is missing", pa.table({"source": ["a", "b"], "target": gaps}))
-
-
-def test_groups_as_an_arrow_array_that_is_no_utf8():
-    pa = pytest.importorskip("pyarrow")
-    ends = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
-    broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"a\xff")])
-    refused(GroupsError, "The groups cannot be read", np.array([[0, 1], [1, 0]]), groups=broken)
-
-
-def test_a_number_of_nodes_without_edges_is_bounded():
-    torch = pytest.importorskip("torch")
-    data = pytest.importorskip("torch_geometric.data")
-    graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=10**11)
-    refused(GraphError, "100,000,000,000 nodes in 32 bytes", graph)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, GroupsError
 from equigraph.graph import as_graph, read_graph
 from equigraph.graph.sparse_arrays import as_weights, check_sparse, to_csr
 from tests.reference.refusals import refused
@@ -15,36 +15,16 @@ from tests.reference.refusals import refused
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
-def compressed(kind, data, indices, indptr, n=3):
-    """Return a matrix on arrays that scipy would reject."""
-    matrix = kind((n, n))
-    matrix.data, matrix.indices, matrix.indptr = np.array(data, float), np.array(indices), np.array(indptr)
-    return matrix
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
-@pytest.mark.parametrize(
-    ("indices", "indptr", "message"),
-    [
-        ([10**8, 0, 1], [0, 1, 2, 3], "index 100000000"),
-        ([1, 0, 1], [0, 10**8, 3, 3], "pointer 2"),
-        ([1, 0, 1], [0, 1, 2, 7], "is 7 after 2, expected no decrease from 0 to at most 3"),
-        ([1, 0, 1], [0, 10**8, 10**8, 0], "pointer 3"),  # which scipy's own check passes
-    ],
-)
-def test_pointers_and_indices_out_of_range_raise(kind, indices, indptr, message):
-    refused(GraphError, message, compressed(kind, [1, 1, 1], indices, indptr))
-
-
-def changed(name, shape, **parts):
+def changed(name, shape, *, style="array", **parts):
     """Return an empty matrix with some of its arrays replaced."""
-    matrix = getattr(sparse, f"{name}_array")(shape)
+    matrix = getattr(sparse, f"{name}_{style}")(shape)
     for part, value in parts.items():
         setattr(matrix, part, np.asarray(value) if part != "coords" else value)
     return matrix
 
 
 ONE, TWO, WHOLE, FLOAT = np.ones(1), np.ones(2), np.array([0, 1]), np.array([0.0, 1.0])
+THREE = {"data": np.ones(3), "indices": [1, 0, 1]}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +42,16 @@ ONE, TWO, WHOLE, FLOAT = np.ones(1), np.ones(2), np.array([0, 1]), np.array([0.0
         (changed("csr", (2, 2), indices=WHOLE, data=ONE), "2 indices and 1 values"),
         (changed("csr", (2, 2), indices=[0.0], data=ONE, indptr=[0, 1, 1]), "list of whole numbers"),
         (changed("csr", (2, 2), indices=[0, 2], data=TWO, indptr=[0, 1, 2]), r"index 2: .* 0 to 1"),
+        (changed("csc", (2, 2), indices=[0, 2], data=TWO, indptr=[0, 1, 2], style="matrix"), r"index 2: "),
+        (changed("csr", (3, 3), **THREE, indptr=[0, 10**8, 3, 3], style="matrix"), "pointer 2"),
+        (
+            changed("csc", (3, 3), **THREE, indptr=[0, 1, 2, 7]),
+            "is 7 after 2, expected no decrease from 0 to",
+        ),
+        (
+            changed("csr", (3, 3), **THREE, indptr=[0, 10**8, 10**8, 0]),
+            "pointer 3",
+        ),  # scipy's check passes it
         (changed("csr", (1, 1), indices=[0], data=[[1.0]], indptr=[0, 1]), r"values have shape \(1, 1\)"),
         (changed("csr", (3, 3), indices=WHOLE, data=TWO, indptr=[0, 2, 1, 1]), "pointer 2 is 1 after 2"),
         (changed("coo", (2, 2), coords=(FLOAT, WHOLE), data=TWO), "row numbers"),
@@ -75,25 +65,7 @@ ONE, TWO, WHOLE, FLOAT = np.ones(1), np.ones(2), np.array([0, 1]), np.array([0.0
     ],
 )
 def test_inconsistent_arrays_raise(matrix, words):
-    with pytest.raises(GraphError, match=rf"^The adjacency matrix (is damaged: |of shape ).*{words}"):
-        to_csr(matrix)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("shape", [(2, 5), (5, 2)])
-def test_rectangular_matrices_are_checked_by_name(name, shape):
-    matrix = sparse.csr_array(np.eye(*shape)[::-1]).asformat(name)
-    check_sparse(matrix, "The membership")
-    if name in ("csr", "csc", "bsr"):
-        matrix.indices[0] = 6
-    elif name == "coo":
-        matrix.coords = tuple(np.where(end == end.max(), 6, end) for end in matrix.coords)
-    else:
-        return
-    with pytest.raises(
-        GraphError, match=rf"^The membership of shape \({shape[0]}, {shape[1]}\) has an index 6: "
-    ):
-        check_sparse(matrix, "The membership")
+    refused(GraphError, rf"^The adjacency matrix (is damaged: |of shape ).*{words}", matrix)
 
 
 def test_objects_that_are_not_sparse_pass():
@@ -125,15 +97,14 @@ def test_the_conversion_matches_scipy(seed, name):
 
 
 def test_unused_space_after_the_entries_is_ignored():
-    matrix = compressed(sparse.csr_array, [1, 1, 99], [1, 0, 77], [0, 1, 2, 2])
+    matrix = changed("csr", (3, 3), data=[1.0, 1.0, 99.0], indices=[1, 0, 77], indptr=[0, 1, 2, 2])
     assert as_graph(matrix).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(("dtype", "total"), [(np.uint8, 300), (np.int8, 200), (bool, 2)])
 def test_repeated_entries_do_not_overflow_in_their_own_type(dtype, total):
-    """As uint8, 200 + 100 is 44."""
-    values = np.array([200, 100] * 2 if dtype is np.uint8 else [100, 100] * 2)
-    values = np.ones(4, bool) if dtype is bool else values.astype(dtype)
+    """As uint8, 150 + 150 is 44."""
+    values = np.full(4, total / 2).astype(dtype)
     matrix = sparse.coo_array((values, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
     assert as_graph(matrix).adjacency.toarray().tolist() == [[0, total], [total, 0]]
 
@@ -146,9 +117,8 @@ def test_mean_of_two_large_weights_is_finite():
     table = pd.DataFrame({"source": [0, 0], "target": [1, 1], "weight": [1.5e308, 1.4e308]})
     assert as_graph(table, duplicates="mean").adjacency.data == pytest.approx([1.45e308] * 2)
     refused(GraphError, "add up to more than float64 holds", table, duplicates="sum")
-    small = pd.DataFrame(
-        {"source": [0, 0, 0, 0], "target": [1, 1, 2, 2], "weight": [1e308, 1.5e308, 5e-324, 1e-323]}
-    )
+    weights = [1e308, 1.5e308, 5e-324, 1e-323]
+    small = pd.DataFrame({"source": [0] * 4, "target": [1, 1, 2, 2], "weight": weights})
     assert as_graph(small, duplicates="mean").adjacency[0, 2] > 0
 
 
@@ -195,14 +165,11 @@ def test_a_shape_without_entries_is_bounded():
 
 def test_text_that_is_no_utf8_in_an_arrow_table():
     pa = pytest.importorskip("pyarrow")
-    broken = pa.Array.from_buffers(
-        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes()), pa.py_buffer(b"a\xff")]
-    )
-    for table in (
-        pa.table({"source": broken, "target": ["b", "c"]}),
-        pa.table({"source": broken, "target": [1, 2]}),
-    ):
-        refused(GraphError, r"cannot be read|can be read", table)
+    ends = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"a\xff")])
+    for target in (["b", "c"], [1, 2]):
+        refused(GraphError, r"cannot be read|can be read", pa.table({"source": broken, "target": target}))
+    refused(GroupsError, "The groups cannot be read", np.array([[0, 1], [1, 0]]), groups=broken)
 
 
 def test_a_dense_matrix_is_read_in_parts(monkeypatch):
@@ -228,8 +195,8 @@ def test_a_dense_matrix_is_read_in_parts(monkeypatch):
 def test_a_damaged_matrix_beside_the_graph_is_refused_too(name):
     """Representations, memberships and similarities go through the same compiled code."""
     square = sparse.csr_array(np.ones((4, 4)))
-    check_sparse(square.asformat(name), "The membership")
-    check_sparse(sparse.csr_array(np.ones((4, 2))).asformat(name), "The membership")
+    for shape in ((4, 4), (4, 2), (2, 4)):
+        check_sparse(sparse.csr_array(np.ones(shape)).asformat(name), "The membership")
     broken = square.asformat(name)
     if name == "coo":
         broken.coords = (broken.coords[0] + 10**8, broken.coords[1])
@@ -248,7 +215,5 @@ def test_a_damaged_matrix_beside_the_graph_is_refused_too(name):
         lambda: eg.metrics.individual_balance_score([0, 0, 1, 1], representation=broken),
         lambda: eg.metrics.consistency_score(broken, adjacency=adjacency),
     ):
-        with pytest.raises(
-            GraphError, match=r"^The (representation|membership|similarity of a GraphPenalty) "
-        ):
+        with pytest.raises(GraphError, match=r"^The (representation|membership|similarity of a Gr.*ty) "):
             use()

@@ -22,9 +22,7 @@ def edge_rows(listed, weighted=True, dtype=np.float64):
     source, target, weight = (np.array([row[k] for row in listed]) for k in range(3))
     names = np.array([f"n{k}" for k in range(N)])
     weights = weight.astype(dtype) if weighted else None
-    return EdgeRows(
-        source.astype(np.int32), target.astype(np.int32), weights, names, lambda row: f"row {row}"
-    )
+    return EdgeRows(source.astype("i4"), target.astype("i4"), weights, names, lambda row: f"row {row}")
 
 
 @given(ROWS)
@@ -40,9 +38,8 @@ def test_pairs_are_sorted_and_rows_of_a_pair_keep_their_order(listed):
 def test_graphs_match_a_dictionary(listed, duplicates, directed, weighted):
     listed_of = {}
     for i, j, w in listed:
-        listed_of.setdefault((i, j) if directed else (min(i, j), max(i, j)), []).append(
-            w if weighted else 1.0
-        )
+        pair = (i, j) if directed else (min(i, j), max(i, j))
+        listed_of.setdefault(pair, []).append(w if weighted else 1.0)
     options = {"duplicates": duplicates, "symmetrize": "max" if directed else None}
 
     def build():
@@ -81,8 +78,7 @@ def test_sums_do_not_depend_on_the_order_of_the_rows(dtype, duplicates):
     rng = np.random.default_rng(0)
     listed = [(0, 1, w) for w in rng.random(50)] + [(2, 3, 1.0)] + [(1, 3, w) for w in rng.random(7)]
     shuffled = [listed[k] for k in rng.permutation(len(listed))]
-    one, other = (
-        graph_from_rows(edge_rows(rows, dtype=dtype), duplicates=duplicates) for rows in (listed, shuffled)
-    )
+    rows = [edge_rows(order, dtype=dtype) for order in (listed, shuffled)]
+    one, other = (graph_from_rows(order, duplicates=duplicates) for order in rows)
     assert one.fingerprint() == other.fingerprint()
     assert one.adjacency.dtype == dtype

@@ -34,11 +34,10 @@ def columns_of(graph):
 
 def test_columns_of_a_table_are_matched_by_name(tmp_path):
     wanted = {name: IN_ORDER[name] for name in ("needs", "gender")}
-    path = tmp_path / "people.csv"
-    pd.DataFrame(PEOPLE).to_csv(path, index=False)
-    parquet = tmp_path / "people.parquet"
-    pl.DataFrame(PEOPLE).write_parquet(parquet)
-    for people in (pd.DataFrame(PEOPLE), pl.DataFrame(PEOPLE), path, parquet):
+    paths = [tmp_path / "people.csv", tmp_path / "people.parquet"]
+    pd.DataFrame(PEOPLE).to_csv(paths[0], index=False)
+    pl.DataFrame(PEOPLE).write_parquet(paths[1])
+    for people in (pd.DataFrame(PEOPLE), pl.DataFrame(PEOPLE), *paths):
         graph = read_graph(FRIENDS, people, ["needs", "gender"])
         assert columns_of(graph) == wanted
         assert graph.attribute == "needs, gender"
@@ -101,10 +100,8 @@ def test_a_mapping_is_one_of_nodes_or_one_of_columns():
 
 
 def test_missing_values_of_each_attribute():
-    people = {
-        "gender": {"ann": "girl", "bob": None, "cem": "boy", "dora": "girl"},
-        "needs": {"ann": "no", "cem": "yes"},
-    }
+    gender = {"ann": "girl", "bob": None, "cem": "boy", "dora": "girl"}
+    people = {"gender": gender, "needs": {"ann": "no", "cem": "yes"}}
     refused(GroupsError, "'gender' is missing for 1 of 4 nodes, first 'bob'", FRIENDS, people)
     graph = read_graph(FRIENDS, people, missing="ignore")
     assert graph.attributes.codes.tolist() == [[1, 0], [-1, -1], [0, 1], [1, -1]]
@@ -123,18 +120,10 @@ def test_unknown_nodes_of_every_attribute_are_added():
 
 
 def test_joint_groups_bins_and_weights():
-    graph = read_graph(
-        FRIENDS,
-        pd.DataFrame(PEOPLE),
-        "gender",
-        intersect=["gender", "age"],
-        bins={"age": 2},
-        attribute_weights={"gender, age": 3},
-    )
-    assert columns_of(graph) == {
-        "gender": IN_ORDER["gender"],
-        "gender, age": ["girl, 7 to 8", "boy, 7 to 8", "boy, 9 to 12", "girl, 9 to 12"],
-    }
+    options = {"intersect": ["gender", "age"], "bins": {"age": 2}, "attribute_weights": {"gender, age": 3}}
+    graph = read_graph(FRIENDS, pd.DataFrame(PEOPLE), "gender", **options)
+    joint = ["girl, 7 to 8", "boy, 7 to 8", "boy, 9 to 12", "girl, 9 to 12"]
+    assert columns_of(graph) == {"gender": IN_ORDER["gender"], "gender, age": joint}
     assert graph.attributes.weights.tolist() == [0.25, 0.75]
     alone = read_graph(FRIENDS, pd.DataFrame(PEOPLE), intersect=[("gender", "needs")])
     assert alone.attribute == "gender, needs"
@@ -149,13 +138,10 @@ def test_bins_of_one_attribute_keep_the_numbers():
 
 
 def test_attributes_of_a_graph_are_chosen_and_weighed_again():
-    graph = read_graph(
-        FRIENDS, pd.DataFrame(PEOPLE), ["gender", "needs", "age"], attribute_weights={"age": 2}
-    )
+    graph = read_graph(FRIENDS, pd.DataFrame(PEOPLE), list(IN_ORDER), attribute_weights={"age": 2})
     assert graph.attributes.weights.tolist() == [0.25, 0.25, 0.5]
-    assert columns_of(read_graph(graph, attribute=["needs", "age"])) == {
-        n: IN_ORDER[n] for n in ("needs", "age")
-    }
+    chosen = read_graph(graph, attribute=["needs", "age"])
+    assert columns_of(chosen) == {name: IN_ORDER[name] for name in ("needs", "age")}
     assert read_graph(graph, attribute="needs").attribute == "needs"
     assert read_graph(graph, attribute_weights={"needs": 2}).attributes.weights.tolist() == [0.25, 0.5, 0.25]
     assert with_features(graph, attribute_weights={"age": 0}).attributes.weights.tolist() == [0.5, 0.5, 0]
@@ -169,11 +155,7 @@ def test_attributes_of_a_graph_are_chosen_and_weighed_again():
         ({"attribute": ["gender", "sex"]}, GroupsError, "no column 'sex'"),
         ({"attribute": ["gender"], "bins": {"gendre": 2}}, GroupsError, "did you mean 'gender'"),
         ({"attribute": ["gender"], "bins": 4}, ParameterError, "bins must be a mapping"),
-        (
-            {"attribute": ["gender", "age"], "attribute_weights": {"needs": 2}},
-            ParameterError,
-            "names 'needs'",
-        ),
+        ({"attribute": ["age"], "attribute_weights": {"needs": 2}}, ParameterError, "names 'needs'"),
         ({"intersect": "gender"}, ParameterError, "two different attributes or more"),
         ({"attribute": "gender", "intersect": ["gender", "gender"]}, ParameterError, "two different"),
     ],
@@ -185,15 +167,7 @@ def test_what_cannot_be_read_is_told(options, error, words):
 def test_fingerprints_tell_attributes_apart():
     path = sparse.csr_array(nx.to_scipy_sparse_array(nx.path_graph(4)))
     gender, needs = IN_ORDER["gender"], IN_ORDER["needs"]
-    prints = {
-        Graph(path, sensitive_features=features).fingerprint()
-        for features in (
-            gender,
-            {"a": gender, "b": needs},
-            {"b": gender, "a": needs},
-            {"a": needs, "b": gender},
-        )
-    }
-    assert len(prints) == 4
+    several = [{"a": gender, "b": needs}, {"b": gender, "a": needs}, {"a": needs, "b": gender}]
+    assert len({Graph(path, sensitive_features=one).fingerprint() for one in (gender, *several)}) == 4
     same = Graph(path, sensitive_features=np.array(gender), attribute="any")
     assert same.fingerprint() == Graph(path, sensitive_features=gender).fingerprint()

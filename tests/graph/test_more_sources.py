@@ -6,6 +6,7 @@ import pytest
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.graph import read_graph
+from tests.apps.classes.roster.sheets import write_xlsx
 from tests.optional import optional
 from tests.reference.refusals import refused
 
@@ -15,12 +16,8 @@ pd = optional("pandas")
 pl = optional("polars")
 
 CALLS = pd.DataFrame(
-    {
-        "when": [1, 2, 3],
-        "caller": ["ann", "bob", "cem"],
-        "callee": ["bob", "cem", "ann"],
-        "hours": [2.0, 1.0, 4.0],
-    }
+    [(1, "ann", "bob", 2.0), (2, "bob", "cem", 1.0), (3, "cem", "ann", 4.0)],
+    columns=["when", "caller", "callee", "hours"],
 )
 WANTED = [[0, 2, 4], [2, 0, 1], [4, 1, 0]]
 
@@ -38,8 +35,8 @@ def test_ends_are_columns_by_name_or_number(tmp_path, ends):
 
 
 def test_invalid_ends_raise(tmp_path):
-    with pytest.raises(GraphError, match=r"source='call' is not a column.*did you mean 'calle[re]"):
-        read_graph(CALLS, source="call", target="callee", weight=False)
+    wanted = r"source='call' is not a column.*did you mean 'calle[re]"
+    refused(GraphError, wanted, CALLS, source="call", target="callee", weight=False)
     refused(GraphError, "both the column 'caller'", CALLS, source="caller", target=1, weight=False)
     refused(ParameterError, "expected both", CALLS, source="caller")
     nx.write_graphml(nx.path_graph(3), tmp_path / "path.graphml")
@@ -69,9 +66,7 @@ def test_several_node_attributes_by_their_names():
 def test_a_folder_of_parquet_files_is_one_edge_list(tmp_path):
     folder = tmp_path / "calls"
     (folder / "day=2").mkdir(parents=True)
-    edges = CALLS.rename(columns={"caller": "source", "callee": "target", "hours": "weight"}).drop(
-        columns="when"
-    )
+    edges = CALLS[["caller", "callee", "hours"]].set_axis(["source", "target", "weight"], axis=1)
     edges[:1].to_parquet(folder / "a.parquet", index=False)
     edges[1:].to_parquet(folder / "day=2" / "b.parquet", index=False)
     assert read_graph(folder).adjacency.toarray().tolist() == WANTED
@@ -114,28 +109,17 @@ def test_lines_that_networkx_does_not_write_raise(tmp_path, text, message):
 
 
 def test_edges_in_a_spreadsheet(tmp_path):
-    xlsxwriter = pytest.importorskip("xlsxwriter")
-
-    def write(name, *sheets):
-        with xlsxwriter.Workbook(tmp_path / name) as book:
-            for rows in sheets:
-                sheet = book.add_worksheet()
-                for number, row in enumerate(rows):
-                    sheet.write_row(number, 0, row)
-        return tmp_path / name
-
+    path = tmp_path / "calls.xlsx"
     rows = [CALLS.columns.tolist(), *CALLS.to_numpy().tolist()]
-    path = write("calls.xlsx", rows, [])
-    assert (
-        read_graph(path, source="caller", target="callee", weight="hours").adjacency.toarray().tolist()
-        == WANTED
-    )
-    numbers = read_graph(write("ids.xlsx", [["source", "target"], [7, 8], [8, 9]]))
+    write_xlsx(path, rows, more={"empty": []})
+    graph = read_graph(path, source="caller", target="callee", weight="hours")
+    assert graph.adjacency.toarray().tolist() == WANTED
+    numbers = read_graph(write_xlsx(path, [["source", "target"], [7, 8], [8, 9]]))
     assert numbers.node_names.tolist() == [7, 8, 9]
-    square = read_graph(write("square.xlsx", [["", *"abcd"], *([name, 1, 1, 1, 1] for name in "abcd")]))
+    square = read_graph(write_xlsx(path, [["", *"abcd"], *([name, 1, 1, 1, 1] for name in "abcd")]))
     assert square.node_names.tolist() == list("abcd")
-    with pytest.raises(GraphError, match="row 3: the target is missing"):
-        read_graph(write("gap.xlsx", [["source", "target"], [7, 8], [8, None]]))
-    refused(GraphError, "2 sheets with cells", write("two.xlsx", rows, rows))
-    (tmp_path / "fake.xlsx").write_text("source,target\n1,2\n")
-    refused(GraphError, "no spreadsheet", tmp_path / "fake.xlsx")
+    gap = [["source", "target"], [7, 8], [8, None]]
+    refused(GraphError, "row 3: the target is missing", write_xlsx(path, gap))
+    refused(GraphError, "2 sheets with cells", write_xlsx(path, rows, more={"again": rows}))
+    path.write_text("source,target\n1,2\n")
+    refused(GraphError, "no spreadsheet", path)

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
@@ -63,9 +62,8 @@ def test_invalid_points_raise(points, k, error, message):
 @pytest.mark.parametrize("symmetrize", ["max", "mean", "sum", "min"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_distances_of_scikit_learn_warn(symmetrize, metric):
-    matrix = kneighbors_graph(POINTS, 8, mode="distance", metric=metric)
-    transformed = KNeighborsTransformer(n_neighbors=8, mode="distance", metric=metric).fit_transform(POINTS)
-    for one in (matrix, sparse.csr_array(matrix), transformed):
+    options = {"n_neighbors": 8, "mode": "distance", "metric": metric}
+    for one in (kneighbors_graph(POINTS, **options), KNeighborsTransformer(**options).fit_transform(POINTS)):
         with pytest.warns(DistanceWarning, match="knn_graph"):
             as_graph(one, symmetrize=symmetrize)
 

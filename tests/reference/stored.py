@@ -36,6 +36,13 @@ def write_parts(folder, n_parts=3, **columns):
     return folder
 
 
+def flip(path):
+    """Flip a bit near the end of a file."""
+    content = bytearray(path.read_bytes())
+    content[-4] ^= 1
+    path.write_bytes(content)
+
+
 def halves(counts, population):
     """Half of every cluster should be of the first group, whatever the population is."""
     size = 0

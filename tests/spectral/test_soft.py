@@ -74,9 +74,7 @@ def test_vectors_are_close_to_those_of_arpack(strength, sizes):
     vectors = _leading_vectors(adjacency, codes, 3, strength, seed=0, n_steps=10)
     _, expected = exact_vectors(adjacency, codes, 3, strength)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-10)
-    # Cosines of the angles between the two spaces.
-    cosines = np.linalg.svd(vectors.T @ expected, compute_uv=False)
-    assert cosines.min() > 1 - 1e-6
+    assert np.linalg.svd(vectors.T @ expected, compute_uv=False).min() > 1 - 1e-6
 
 
 @pytest.mark.parametrize("n", [9, 11, 14, 20])
@@ -91,32 +89,12 @@ def test_vectors_of_a_small_graph_are_exact(n):
     assert np.linalg.svd(vectors.T @ expected, compute_uv=False).min() > 1 - 1e-9
 
 
-def _cases():
-    two = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
-    lonely = np.zeros((12, 12))
-    lonely[:6, :6] = np.ones((6, 6)) - np.eye(6)
-    star = np.zeros((12, 12))
-    star[0, 1:] = star[1:, 0] = 1
-    path = np.eye(12, k=1) + np.eye(12, k=-1)
-    return {
-        "disconnected": two,
-        "isolated": lonely,
-        "star": star,
-        "path": path,
-        "empty": np.zeros((12, 12)),
-        "clique": np.ones((12, 12)) - np.eye(12),
-        "weak": path * 1e-14,
-        "strong": path * 1e14,
-    }
-
-
-@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize("unit", [1.0, 1e-14, 1e14])
 @pytest.mark.parametrize("strength", [0.0, 0.5])
 @pytest.mark.parametrize("groups", [np.repeat([0, 1], 6), None])
-def test_every_cluster_has_a_node(name, strength, groups):
-    adjacency = sparse.csr_array(check_adjacency(_cases()[name]))
+def test_every_cluster_has_a_node(tiny, unit, strength, groups):
     for k in (2, 5, 11, 12):
-        labels = soft_fair_labels(adjacency, groups, k, strength=strength, seed=0)
+        labels = soft_fair_labels(tiny * unit, groups, k, strength=strength, seed=0)
         assert np.unique(labels).tolist() == list(range(k))
 
 

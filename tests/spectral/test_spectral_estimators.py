@@ -32,11 +32,6 @@ def planted(n=200, k=2, h=2, seed=0, probabilities=(0.5, 0.35, 0.25, 0.05)):
     return sparse.csr_array(upper + upper.T), cluster, group
 
 
-def with_isolated(A, codes, extra):
-    bigger = sparse.csr_array(sparse.block_diag([A, sparse.csr_array((len(extra), len(extra)))]))
-    return bigger, np.concatenate([codes, extra])
-
-
 def angle(one, two):
     return float(linalg.subspace_angles(one, two).max())
 
@@ -145,6 +140,10 @@ def test_representation_is_met_exactly_when_it_can_be():
         ({"constraint": "none"}, "constraint must be one of"),
         ({"representation": np.eye(3)}, "expected \\(200, 200\\)"),
         ({"representation": "graph"}, "representation must be"),
+        ({"representation": np.tri(200)}, "symmetric"),
+        ({"representation": -np.eye(200)}, "nonnegative"),
+        ({"representation": np.nan * np.eye(200)}, "finite"),
+        ({"representation": np.full((200, 200), "a")}, "numbers"),
     ],
 )
 def test_contradicting_parameters_are_refused(parameters, message):
@@ -156,7 +155,8 @@ def test_contradicting_parameters_are_refused(parameters, message):
 @pytest.mark.parametrize("cls", FAIR)
 def test_isolated_nodes_get_zeros_and_help_fairness(cls):
     A, _, group = planted()
-    bigger, codes = with_isolated(A, group, np.array([0, 1, 0, 1]))
+    bigger = sparse.csr_array(sparse.block_diag([A, sparse.csr_array((4, 4))]))
+    codes = np.r_[group, 0, 1, 0, 1]
     model = cls(2, random_state=0).fit(bigger, sensitive_features=codes)
     assert np.array_equal(model.embedding_[200:], np.zeros((4, 2)))
     small = cls(2, random_state=0).fit(A, sensitive_features=group)

@@ -7,17 +7,17 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.factorization.penalties import GraphPenalty
 from equigraph.search import plans
-from equigraph.stores.blocks import write_blocks
 from equigraph.stores.edge_blocks import write_edge_blocks
 from equigraph.stores.worker import RowOwners
 from tests.reference.marks import TINY_GRAPHS
-from tests.reference.stored import halves
+from tests.reference.stored import halves, sbm, sbm_blocks, write_parts
 
 pytestmark = TINY_GRAPHS
 
@@ -26,29 +26,24 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture
 def client(dask_workers):
-    wait_for_workers(dask_workers, 2)
+    dask_workers.wait_for_workers(2, timeout=60)
     return dask_workers
 
 
 @pytest.fixture(scope="module")
 def data():
-    return eg.datasets.make_fair_sbm(400, 3, 2, random_state=0)
+    return sbm(400)
 
 
 @pytest.fixture(scope="module")
-def blocks(data, tmp_path_factory):
-    graph = eg.Graph(data.adjacency, None, data.sensitive_features, "group")
-    return write_blocks(graph, tmp_path_factory.mktemp("dask") / "blocks", rows_per_block=57)
+def blocks(tmp_path_factory):
+    return sbm_blocks(tmp_path_factory.mktemp("dask") / "blocks", 400, rows_per_block=57)
 
 
 def fitted(data, graph=None, **parameters):
     settings = {"n_clusters": 4, "fairness": 2.0, "tol": 0, "max_iter": 32, "random_state": 1, **parameters}
     groups = {} if graph is not None else {"sensitive_features": data.sensitive_features}
     return eg.IFairNMTF(**settings).fit(data.adjacency if graph is None else graph, **groups)
-
-
-def wait_for_workers(client, count):
-    client.wait_for_workers(count, timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -145,24 +140,15 @@ def killer(step):
     return kill, pids
 
 
-def test_the_loss_of_a_worker_changes_nothing(client, data, blocks):
-    kill, pids = killer(30)  # after a checkpoint; below, before one
+@pytest.mark.parametrize(("step", "on_disk"), [(30, True), (2, False)])  # after a checkpoint, and before one
+def test_the_loss_of_a_worker_changes_nothing(client, data, blocks, step, on_disk):
+    settings = {"graph": blocks if on_disk else None, "execution": client, "init": "random"}
+    kill, pids = killer(step)
     with client.as_current():
-        lossy = fitted(data, blocks, execution=client, init="random", callbacks=kill)
+        lossy = fitted(data, **settings, callbacks=kill)
     assert len(pids) == 1
-    np.testing.assert_array_equal(lossy.membership_, fitted(data, blocks, init="random").membership_)
-    wait_for_workers(client, 2)
-
-
-def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
-    wait_for_workers(client, 2)
-    kill, _ = killer(2)
-    with client.as_current():
-        lossy = fitted(data, execution=client, init="random", callbacks=kill, max_iter=8)
-    wait_for_workers(client, 2)
-    np.testing.assert_array_equal(
-        lossy.membership_, fitted(data, execution=client, init="random", max_iter=8).membership_
-    )
+    client.wait_for_workers(2, timeout=60)
+    np.testing.assert_array_equal(lossy.membership_, fitted(data, **settings).membership_)
 
 
 @pytest.mark.usefixtures("everything_is_large")
@@ -188,10 +174,9 @@ def test_a_running_client_an_address_and_a_wrong_address(client, data, blocks, m
     monkeypatch.setattr("equigraph.stores.dask_rows.TIMEOUT", 1.0)
     with pytest.raises(ParameterError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         fitted(data, execution="tcp://127.0.0.1:1")
-    with pytest.raises(ParameterError, match="execution must be 'dask' or the address"):
-        fitted(data, execution="spark")
-    with pytest.raises(ParameterError, match="execution must be"):
-        fitted(data, execution=3)
+    for wrong in ("spark", 3):
+        with pytest.raises(ParameterError, match="execution must be"):
+            fitted(data, execution=wrong)
 
 
 def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, tmp_path):
@@ -205,17 +190,10 @@ def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, 
 
 @pytest.mark.parametrize("named", [False, True])
 def test_workers_write_the_blocks_of_an_edge_set(client, data, tmp_path, named):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    edges = data.adjacency.tocoo()
-    upper = edges.row < edges.col
-    folder = tmp_path / "edges"
-    folder.mkdir()
-    for part in range(3):
-        ends = [end[upper][part::3].astype(np.int64) for end in (edges.row, edges.col)]
-        if named:
-            ends = [[f"node {number}" for number in end] for end in ends]
-        table = pyarrow.table({"source": ends[0], "target": ends[1]})
-        parquet.write_table(table, folder / f"{part}.parquet")
+    source, target = sparse.triu(data.adjacency).nonzero()
+    if named:
+        source, target = ([f"node {number}" for number in end] for end in (source, target))
+    folder = write_parts(tmp_path / "edges", source=source, target=target)
     by_workers = write_edge_blocks(folder, tmp_path / "a", block_bytes=4000, execution=client)
     alone = write_edge_blocks(folder, tmp_path / "b", block_bytes=4000)
     assert by_workers.fingerprint() == alone.fingerprint()

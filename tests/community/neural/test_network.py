@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
+
+from tests.reference.stored import random_graph
 
 torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
@@ -17,13 +18,6 @@ from equigraph.community.neural.network import (  # noqa: E402
 )
 
 DOUBLE = {"dtype": torch.float64, "device": torch.device("cpu")}
-
-
-def weighted_graph(n=14, seed=0):
-    rng = np.random.default_rng(seed)
-    dense = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.4), 1)
-    dense[:, -1] = 0  # the last node is isolated
-    return sparse.csr_array(dense + dense.T)
 
 
 def soft(n, k, seed=1):
@@ -47,14 +41,14 @@ def dense_loss(A, C, *, null_model, collapse):
 @pytest.mark.parametrize("collapse", [0.0, 1.0, 2.5])
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
 def test_loss_is_the_dense_formula(null_model, collapse, scale):
-    A = weighted_graph() * scale
+    A = random_graph(14, weighted=True, density=0.4) * scale
     C = soft(14, 3)
     got = dmon_loss(torch_graph(A, **DOUBLE), torch.from_numpy(C), null_model=null_model, collapse=collapse)
     assert float(got) == pytest.approx(dense_loss(A, C, null_model=null_model, collapse=collapse), abs=1e-12)
 
 
 def test_gradients_by_finite_differences():
-    graph = torch_graph(weighted_graph(), **DOUBLE)
+    graph = torch_graph(random_graph(14, weighted=True, density=0.4), **DOUBLE)
     C = torch.from_numpy(soft(14, 3)).requires_grad_()
     assert torch.autograd.gradcheck(lambda columns: SymmetricProduct.apply(graph.weights, columns), (C,))
     assert torch.autograd.gradcheck(lambda columns: soft_modularity(graph, columns), (C,))
@@ -63,9 +57,7 @@ def test_gradients_by_finite_differences():
 @pytest.fixture
 def case():
     rng = np.random.default_rng(3)
-    dense = np.triu(rng.integers(0, 4, (12, 12)) * (rng.random((12, 12)) < 0.5), 1).astype(float)
-    dense[:, 5] = dense[5] = 0  # isolated
-    A = sparse.csr_array(dense + dense.T)
+    A = random_graph(12, weighted=True, density=0.5)
     X = rng.standard_normal((12, 4))
     inputs = torch.from_numpy(X), torch.from_numpy(propagate(A, X))
     return A, X, inputs, torch_graph(A, **DOUBLE)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import AttributeOptions, encode_attributes, encode_groups
@@ -18,9 +20,9 @@ GENDER, NEEDS = ["girl", "boy", "girl", "boy"], ["no", "no", "yes", "no"]
     "make",
     [
         dict,
-        lambda columns: pd.DataFrame(columns),
-        lambda columns: pl.DataFrame(columns),
-        lambda columns: pl.LazyFrame(columns),
+        pd.DataFrame,
+        pl.DataFrame,
+        pl.LazyFrame,
         lambda columns: np.column_stack(list(columns.values())),
         lambda columns: [list(row) for row in zip(*columns.values(), strict=True)],
     ],
@@ -31,6 +33,7 @@ def test_every_form_of_several_attributes_is_the_same(make):
     assert found.codes.tolist() == [[1, 0], [0, 0], [1, 1], [0, 0]]
     assert found.names in (("gender", "needs"), ("0", "1"))
     assert found.weights.tolist() == [0.5, 0.5]
+    assert encode_attributes(found, n_nodes=4) is found
 
 
 def test_single_attribute():
@@ -42,36 +45,20 @@ def test_single_attribute():
     assert found.mean([0.1]) == 0.1
 
 
-def test_attributes_pass_through_and_are_checked_for_length():
-    found = encode_attributes({"a": GENDER, "b": NEEDS})
-    assert encode_attributes(found, n_nodes=4) is found
-    with pytest.raises(GroupsError, match="4 values and the graph has 5 nodes"):
-        encode_attributes(found, n_nodes=5)
+VALUES = st.sampled_from(["v0", "v1", "v2", "v3", None])
 
 
-def naive_joint(columns):
-    rows = list(zip(*columns, strict=True))
+@given(
+    st.integers(2, 4).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * width), min_size=1, max_size=40))
+)
+def test_joint_groups_agree_with_a_loop(rows):
     known = sorted({row for row in rows if None not in row})
-    return [known.index(row) if None not in row else -1 for row in rows], [
-        ", ".join(map(str, row)) for row in known
-    ]
-
-
-def test_joint_groups_agree_with_a_loop():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        n, n_attributes = int(rng.integers(5, 40)), int(rng.integers(2, 5))
-        columns = [
-            [None if rng.random() < 0.1 else f"v{rng.integers(4)}" for _ in range(n)]
-            for _ in range(n_attributes)
-        ]
-        if not any(None not in row for row in zip(*columns, strict=True)):
-            continue
-        found = encode_attributes({str(k): column for k, column in enumerate(columns)}, missing="ignore")
-        codes, names = naive_joint(columns)
-        assert found.joint.codes.tolist() == codes
-        assert found.joint.names.tolist() == names
-        assert found.joint.sizes.tolist() == [codes.count(code) for code in range(len(names))]
+    assume(known)
+    columns = {str(k): list(column) for k, column in enumerate(zip(*rows, strict=True))}
+    joint = encode_attributes(columns, missing="ignore").joint
+    assert joint.codes.tolist() == [known.index(row) if row in known else -1 for row in rows]
+    assert joint.names.tolist() == [", ".join(row) for row in known]
+    assert joint.sizes.tolist() == [rows.count(row) for row in known]
 
 
 def test_joint_groups_of_many_attributes_do_not_overflow():
@@ -84,8 +71,6 @@ def test_missing_values_are_those_of_one_attribute():
     found = encode_attributes({"a": ["x", None, "y"], "b": [None, "u", "v"]}, missing="ignore")
     assert found.codes.tolist() == [[0, -1], [-1, 0], [1, 1]]
     assert (found["a"].n_ungrouped, found["b"].n_ungrouped, found.joint.n_ungrouped) == (1, 1, 2)
-    with pytest.raises(GroupsError, match=r"attribute 'a'.*1 of 3 nodes is missing"):
-        encode_attributes({"a": ["x", None, "y"], "b": ["u", "u", "v"]})
 
 
 def test_weights_are_shares_and_names_are_checked():
@@ -98,21 +83,24 @@ def test_weights_are_shares_and_names_are_checked():
     with pytest.raises(ParameterError, match="0 for all"):
         weights_of(["a"], {"a": 0.0})
     for wrong in (-1, float("nan"), float("inf"), "two", True):
-        sentence = (
-            rf"^attribute_weights gives 'a' the weight {wrong!r}: expected a finite number of at least 0\.$"
-        )
-        with pytest.raises(ParameterError, match=sentence):
+        with pytest.raises(ParameterError, match=rf"attribute_weights gives 'a' the weight {wrong!r}: "):
             found.weighted({"a": wrong})
-    with pytest.raises(ParameterError, match=r"^attribute_weights must be a mapping .*\{'needs': 2\}; got"):
+    with pytest.raises(ParameterError, match=r"attribute_weights must be a mapping"):
         found.weighted(3)
 
 
-def test_invalid_attributes_raise():
-    with pytest.raises(GroupsError, match="values must be columns"):
-        encode_attributes({"ann": "girl", "bob": "boy"})
-    with pytest.raises(GroupsError, match="rows of different lengths"):
-        encode_attributes([["a", "b"], ["a"]])
-    with pytest.raises(GroupsError, match=r"The attribute 'b'.*1 value"):
-        encode_attributes({"a": GENDER, "b": ["x"]}, n_nodes=4)
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"ann": "girl", "bob": "boy"}, "values must be columns"),
+        ([["a", "b"], ["a"]], "rows of different lengths"),
+        ({"a": GENDER, "b": ["x"]}, r"The attribute 'b'.*1 value"),
+        ({"a": ["x", None, "y", "y"], "b": GENDER}, r"attribute 'a'.*1 of 4 nodes is missing"),
+        (encode_attributes({"a": NEEDS[:3], "b": GENDER[:3]}), "3 values and the graph has 4 nodes"),
+    ],
+)
+def test_invalid_attributes_raise(values, words):
+    with pytest.raises(GroupsError, match=words):
+        encode_attributes(values, n_nodes=4)
     with pytest.raises(GroupsError, match="cannot be matched without a graph"):
         encode_groups({"a": GENDER})

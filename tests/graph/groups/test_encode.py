@@ -11,6 +11,7 @@ pa = optional("pyarrow")
 pd = optional("pandas")
 pl = optional("polars")
 
+NAN = float("nan")
 
 COLUMNS = {
     "list": list,
@@ -41,26 +42,27 @@ def test_mixed_types_are_different_groups():
     assert groups.codes[0] == groups.codes[2] != groups.codes[1]
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_missing_values_raise_with_their_position(missing):
-    with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing \(first at position 1"):
-        encode_groups(["a", missing, "b"])
+MASKED = np.ma.masked_array(["a", "b", "a"], mask=[False, True, False])
 
 
-@pytest.mark.parametrize(("value", "message"), [("gender", "not a single str"), (np.zeros((3, 2)), "shape")])
-def test_wrong_shapes(value, message):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        *((["a", gap, "b"], r"1 of 3 nodes is missing \(first at position 1") for gap in (None, NAN, pd.NA)),
+        (MASKED, r"1 of 3 nodes is missing \(first at position 1"),
+        ("gender", "not a single str"),
+        (np.zeros((3, 2)), "shape"),
+        ([1, 2], "2 values and the graph has 3 nodes"),
+    ],
+)
+def test_what_are_no_groups_of_three_nodes(value, message):
     with pytest.raises(GroupsError, match=message):
-        encode_groups(value)
+        encode_groups(value, n_nodes=3)
 
 
-def test_length_is_checked():
-    with pytest.raises(GroupsError, match="2 values and the graph has 3 nodes"):
-        encode_groups([1, 2], n_nodes=3)
-
-
-@pytest.mark.parametrize("absent", [lambda: None, lambda: float("nan"), lambda: pd.NA])
+@pytest.mark.parametrize("absent", [None, NAN, pd.NA])
 def test_ignored_values_have_no_group(absent):
-    groups = encode_groups(["b", absent(), "a", "b", None], missing="ignore")
+    groups = encode_groups(["b", absent, "a", "b", None], missing="ignore")
     assert groups.codes.tolist() == [1, -1, 0, 1, -1]
     assert groups.names.tolist() == ["a", "b"]
     assert groups.sizes.tolist() == [1, 2]
@@ -69,25 +71,17 @@ def test_ignored_values_have_no_group(absent):
 
 
 def test_masked_values_are_missing():
-    masked = np.ma.masked_array(["a", "b", "a"], mask=[False, True, False])
-    assert encode_groups(masked, missing="ignore").codes.tolist() == [0, -1, 0]
-    with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing \(first at position 1"):
-        encode_groups(masked)
+    assert encode_groups(MASKED, missing="ignore").codes.tolist() == [0, -1, 0]
     bare = encode_groups(np.ma.masked_array([2, 1, 2]))
     assert (bare.codes.tolist(), bare.names.tolist(), bare.names.dtype.kind) == ([1, 0, 1], [1, 2], "i")
-
-
-NAN = float("nan")
 
 
 @pytest.mark.parametrize(
     ("values", "n_bins", "codes", "names"),
     [
-        ([7, 9, 8, 12, 11, 10], 3, [0, 1, 0, 2, 2, 1], ["7 to 8", "9 to 10", "11 to 12"]),
         (["7", "9.5", 8], 3, [0, 2, 1], ["7", "8", "9.5"]),
         # Equal numbers share a bin, and the border is where the count below is nearest to a half.
         ([1, 1, 1, 2, 3], 2, [0, 0, 0, 1, 1], ["1", "2 to 3"]),
-        ([1, 2, 3, 3, 3], 2, [0, 0, 1, 1, 1], ["1 to 2", "3"]),
         ([1, 2], 9, [0, 1], ["1", "2"]),
         ([5, 5], 2, [0, 0], ["5"]),
         ([1234567.4, -1e-9], 2, [1, 0], ["-1e-09", "1.23457e+06"]),
@@ -151,13 +145,11 @@ def test_gap_of_means(numbers, labels, n_clusters, gap):
 def naive_bins(numbers, n_bins):
     """Put numbers into bins one by one: every border goes where the number of smaller ones is nearest to its share."""
     values = sorted(set(numbers))
+    n = len(numbers)
     borders = set()
     for k in range(1, n_bins):
-        sizes = [
-            (abs(sum(one <= value for one in numbers) - len(numbers) * k / n_bins), value)
-            for value in values[:-1]
-        ]
-        borders.add(min(sizes)[1])
+        off = [abs(sum(one <= value for one in numbers) - n * k / n_bins) for value in values[:-1]]
+        borders.add(values[off.index(min(off))])
     return [sum(border < value for border in borders) for value in numbers]
 
 

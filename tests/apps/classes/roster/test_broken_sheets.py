@@ -103,12 +103,7 @@ FILES = {
     "blank": ("a.csv", b" \r\n\t\r\n", {}, r"is empty: expected one row per person"),
     "mac": ("a.csv", text(WESTERN, encoding="mac_roman"), {}, r"line 2, is not UTF-8, .* such as .*: give"),
     "dos": ("a.csv", text(WESTERN, encoding="cp850"), {}, r"line 2, is not UTF-8.*encoding='cp850'"),
-    "read twice": (
-        "a.csv",
-        text(encoding="utf-8").decode("latin-1").encode(),
-        {},
-        r"UTF-8 was taken for another",
-    ),
+    "read twice": ("a.csv", text(encoding="utf-8").decode("latin-1").encode(), {}, r"UTF-8 was taken"),
     "told wrong": ("a.csv", text(encoding="utf-8"), {"encoding": "latin-1"}, r"line 2: 'Ã.*UTF-8 was taken"),
     "told UTF-8": ("a.csv", text(WESTERN, encoding="cp1252"), {"encoding": "utf-8"}, r"line 2, is not utf-8"),
     "letters lost": ("a.csv", "Name;Friend\nJ\ufffdrg;\nAda;".encode(), {}, r"line 2, has letters that"),
@@ -119,12 +114,7 @@ FILES = {
     "separator inside": ("a.csv", b"Name,Friends\nAda,Ben,Cem\nBen,\nCem,\n", {}, r"needs quotation marks"),
     "damaged archive": ("a.xlsx", b"PK\x03\x04" + b"\0" * 500, {}, r"is damaged and cannot be opened"),
     "damaged old file": ("a.xls", OLD + b"\1" * 900, {}, r"is damaged and cannot be opened"),
-    "password": (
-        "a.xlsx",
-        OLD + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
-        {},
-        r"is protected by a",
-    ),
+    "password": ("a.xlsx", OLD + bytes(600) + "EncryptedPackage".encode("utf-16-le"), {}, "protected by a"),
     "sheets of text": ("a.csv", text(), {"sheet": "Liste"}, r"is a text file, which has no sheets"),
 }
 
@@ -158,7 +148,6 @@ def test_other_archives(tmp_path, parts, pattern):
     ("merged", "pattern"),
     [
         ("A2:A3", r"row 2, column A: cells A2:A3 are merged: split them"),
-        ("C3:D3", r"row 3, column C: cells C3:D3 are merged"),
         ("A1:A2", r"row 1, column A: cells A1:A2 are merged"),
         ("B4:C5", r"row 4, column B: cells B4:C5 are merged"),
     ],

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import equigraph as eg
@@ -23,7 +23,7 @@ ROWS = table("Name;Friend 1;Friend 2 | Ada A;Ben B;Cem C | Ben B;Ada A")
 THREE = table("Who;Not with 1;Not with 2 | Ada A;Ben B;Cem C")
 SEVERAL = table("Who;Friend;Not with | Ada A;Ben B;Cem C | Ben B;none;")
 APART = table("A;B;C | Ada A;Ben B;Cem C | Ben B;Dora D;")
-NEAR = ["Dorra D", "Cem C"]
+NEAR, DORA = ["Dorra D", "Cem C"], ("Dora D", "Cem C")
 WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
 FORM = table(
     "Timestamp;What is your full name?;Which friends would you like to be with? | "
@@ -49,12 +49,7 @@ FORM = table(
         # Several columns of names on a sheet whose own name says nothing.
         ({"P": PUPILS, "Sheet2": SEVERAL}, {}, (("Ada A", "Ben B"),), {"Ada Cem"}),
         ({"Pupils": PUPILS, "Answers": FORM}, {}, (("Ada A", "Ben B"), ("Ben B", "Ada A")), set()),
-        (
-            {"P": PUPILS, "Wishes": [*PAIRS, NEAR]},
-            {"accept_near": True},
-            (*WISHED, ("Dora D", "Cem C")),
-            set(),
-        ),
+        ({"P": PUPILS, "Wishes": [*PAIRS, NEAR]}, {"accept_near": True}, (*WISHED, DORA), set()),
     ],
 )
 def test_sheets_are_joined_by_name(tabs, options, wished, apart, tmp_path):
@@ -71,11 +66,7 @@ def test_sheets_are_joined_by_name(tabs, options, wished, apart, tmp_path):
     ("tabs", "options", "pattern"),
     [
         ({"P": PUPILS, "Tabelle2": PAIRS}, {}, r"'To', names people.*--columns \"To=not_with\" or"),
-        (
-            {"P": PUPILS, "Apart": table("From;To | Ada;Ben B | Cem C;Dora")},
-            {},
-            r"2 names .* 'Ada A'; 'Dora' .*-near",
-        ),
+        ({"P": PUPILS, "Apart": table("From;To | Ada;Ben B | Cem C;Dora")}, {}, r"2 names .*'Dora' .*-near"),
         ({"P": PUPILS, "Apart": table("a;b | Kai Q;Leo R")}, {}, "no column with names of the list"),
         ({"P": PUPILS, "Wishes": PAIRS[1:]}, {}, "expected a header above the names"),
         ({"P": PUPILS, "Wishes": [*PAIRS, ["Bob", "Ada A"]]}, {}, r"'Bob' \('Wishes', row 5, column A\)"),
@@ -104,6 +95,8 @@ HEADS = table("Name;Name 1;Who;From;Pupil;Child 2;Info;Not with;Friend;Class;Not
 )
 @settings(max_examples=60, deadline=None)
 def test_no_further_sheet_with_names_is_unused_without_a_question(title, heads, order, cells):
+    # A third column full of names may be those of the people who ask.
+    assume(not set(cells) <= set(NAMES))
     rows = [heads, *map(list, zip(order, [*order[1:], ""], cells, strict=True))]
     main = Sheet("a.xlsx", PUPILS, title="Pupils", others=(Sheet("a.xlsx", rows, title=title),))
     people = read_people(make_table(main), accept_near=True)

@@ -285,10 +285,8 @@ def test_near_names_are_proposed_and_taken_only_if_told(tmp_path):
     ("names", "friend", "hint"),
     [
         ("Lena Vogt | Lena Roth | Ada", "Lena", "perhaps 'Lena Vogt' or 'Lena Roth'"),
-        ("Lena Vogt | Lena Roth | Ada", "Adda", "perhaps 'Ada'"),
         ("Tam | Tomke | Tom", "Tim", "perhaps 'Tam' or 'Tom'"),
         ("Tom | Tomke | Ada", "Tim", "perhaps 'Tom'"),
-        ("Tom | Tomke | Ada", "Wilhelmine", "and nobody has a name like it"),
     ],
 )
 def test_ambiguous_near_names_are_never_taken(tmp_path, names, friend, hint):
@@ -303,10 +301,8 @@ def test_the_school_of_the_examples(tmp_path, language, n):
     sheet = eg.datasets.make_school_roster(n, language=language)
     assert sheet.rows == eg.datasets.make_school_roster(n, language=language).rows
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", sheet.rows))
-    assert len(roster.people) == len(set(roster.people)) == n
-    assert len(roster.apart) == 2
-    assert len(roster.together) == len(roster.fixed) == 1
-    assert len(roster.friends) > n
+    assert len(roster.people) == len(set(roster.people)) == n < len(roster.friends)
+    assert (len(roster.apart), len(roster.together), len(roster.fixed)) == (2, 1, 1)
     assert len(roster.attributes) == 3
 
 
