@@ -199,19 +199,14 @@ def test_second_command_fails_before_it_computes(child, tmp_path):
     answer = CliRunner().invoke(app, [*args, "--max-iter", "1000000000", "--tol", "0"])
     assert answer.exit_code == 2
     assert "Another run is writing" in answer.stderr
+    with pytest.raises(ParameterError, match="Another run is writing"):
+        OutputFolder(out, patience=0.05).__enter__()
     holder.kill()
     holder.wait()
     # The lock of a killed process is released.
     answer = CliRunner().invoke(app, args)
     assert answer.exit_code == 0, answer.stderr
     assert is_whole(out) == 3
-
-
-def test_save_waits_for_another_writer_and_gives_up(result, tmp_path, monkeypatch):
-    with OutputFolder(tmp_path), pytest.raises(ParameterError, match="Another run is writing"):
-        OutputFolder(tmp_path, patience=0.05).__enter__()
-    result.save(tmp_path)
-    assert is_whole(tmp_path) == 3
 
 
 WRITES = """
