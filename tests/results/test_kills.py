@@ -182,9 +182,15 @@ def test_concurrent_writers_and_reader_see_complete_results(child, tmp_path):
     assert left_overs(folder) == []
 
 
+# Holds a folder, and writes a file and a folder beside it.
 HOLDER = """
+from pathlib import Path
+from equigraph._utils.files import atomic_path, private_folder
 from equigraph.results.persistence import OutputFolder
-with OutputFolder(sys.argv[1]):
+place = Path(sys.argv[1])
+with OutputFolder(sys.argv[2]), atomic_path(place / "a.csv") as file, private_folder(place) as folder:
+    file.write_text("half")
+    (folder / "inner").write_text("half")
     print("held", flush=True)
     time.sleep(60)
 """
@@ -192,7 +198,7 @@ with OutputFolder(sys.argv[1]):
 
 def test_second_command_fails_before_it_computes(child, tmp_path):
     out = tmp_path / "out"
-    holder = child(HOLDER, out, prelude=NO_RESULTS)
+    holder = child(HOLDER, tmp_path, out, prelude=NO_RESULTS)
     assert holder.stdout.readline() == "held\n"
     # Endless, if it computed.
     args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "-o", str(out)]
@@ -209,21 +215,11 @@ def test_second_command_fails_before_it_computes(child, tmp_path):
     assert is_whole(out) == 3
 
 
-WRITES = """
-from pathlib import Path
-from equigraph._utils.files import atomic_path, private_folder
-with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.argv[1])) as folder:
-    file.write_text("half")
-    (folder / "inner").write_text("half")
-    print("writing", flush=True)
-    time.sleep(60)
-"""
-
-
 def test_left_overs_are_removed_only_of_killed_runs(child, tmp_path):
-    writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
+    outs = [tmp_path / "out 0", tmp_path / "out 1"]
+    writers = [child(HOLDER, tmp_path, out, prelude=NO_RESULTS) for out in outs]
     for writer in writers:
-        assert writer.stdout.readline() == "writing\n"
+        assert writer.stdout.readline() == "held\n"
     stranger = tmp_path / f"{PARTIAL}link"
     stranger.symlink_to(tmp_path)
     assert len(list(tmp_path.glob(f"{PARTIAL}*"))) == 5
@@ -236,7 +232,9 @@ def test_left_overs_are_removed_only_of_killed_runs(child, tmp_path):
     writers[1].wait()
     with private_folder(tmp_path):
         pass
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([stranger.name, "b.csv"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [stranger.name, "b.csv", "out 0", "out 1"]
+    )
 
 
 BLOCKS = """

@@ -209,17 +209,17 @@ def test_new_empty_folders_are_removed(tmp_path):
 
 def test_formulas_are_harmless_in_csv_and_raw_on_request(room, tmp_path):
     names = ["=1+1", "+1-1", "-a", "@SUM(A1)", "\t=1", "-5", "+49 30", *room.node_names.tolist()[7:]]
-    groups = np.array(["=a", "b"] * 15)
-    graph = Graph(room.adjacency, np.array(names), groups)
+    graph = Graph(room.adjacency, np.array(names), np.array(["=a", "b"] * 15))
     result = eg.cluster(graph, method="random", n_clusters=3, random_state=0)
-    result.save(tmp_path / "a")
-    cells = [row["node"] for row in rows_of(tmp_path / "a" / "labels.csv")][:7]
-    assert cells == ["'=1+1", "'+1-1", "'-a", "'@SUM(A1)", "'\t=1", "-5", "'+49 30"]
-    assert rows_of(tmp_path / "a" / "labels.csv")[0]["group"] == "'=a"
-    result.save(tmp_path / "b", raw=True)
-    assert [row["node"] for row in rows_of(tmp_path / "b" / "labels.csv")] == names
+    result.save(tmp_path)
     result.to_csv(tmp_path / "t.csv")
-    assert rows_of(tmp_path / "t.csv")[0]["node"] == "'=1+1"
+    for file in ("labels.csv", "t.csv"):
+        rows = rows_of(tmp_path / file)
+        assert [row["node"] for row in rows][:5] == [f"'{name}" for name in names[:5]]
+        assert [row["node"] for row in rows][5:7] == ["-5", "'+49 30"]
+        assert rows[0]["group"] == "'=a"
+    result.save(tmp_path, raw=True, force=True)
+    assert [row["node"] for row in rows_of(tmp_path / "labels.csv")] == names
 
 
 @given(st.text(alphabet="'=+-@\t\r\n019.eEa ", max_size=8))

@@ -86,16 +86,14 @@ def save_classes(room, folder):
         friends=(("Ada", "Ben"), ("Cem", "Ada")),
         fixed={"Ada": "5a"},
     )
-    save_division(
-        Division(roster, [0, 0, 1, 1], ["5a", "5b"], Rules(apart=[("Ada", "Cem")]), {"gender": 1.0}), folder
-    )
+    rules = Rules(apart=[("Ada", "Cem")])
+    save_division(Division(roster, [0, 0, 1, 1], ["5a", "5b"], rules, {"gender": 1.0}), folder)
     return "division.json"
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")
 @pytest.mark.parametrize(
-    ("save", "use"),
-    [(save_result, use_result), (save_curve, use_curve), (save_classes, use_division)],
+    ("save", "use"), [(save_result, use_result), (save_curve, use_curve), (save_classes, use_division)]
 )
 def test_loaded_results_can_be_used(room, tmp_path, save, use):
     folder = tmp_path / "out"

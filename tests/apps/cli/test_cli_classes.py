@@ -54,11 +54,7 @@ def test_lists_notes_and_questions_in_german(run, tmp_path):
     assert not re.search(r"\b(people|wish\w*|class|rules?|without|Spread|Print|Wrote|kept|mean)\b", told)
     assert "ohne die Regel" in told or "eine kurze Suche" in told
     assert (tmp_path / "out" / "classes.csv").read_text("utf-8").startswith("Klasse,Name,")
-    page = (tmp_path / "out" / "classes.html").read_text("utf-8")
-    assert '<html lang="de">' in page
-    assert "<h1>Klassen</h1>" in page
-    assert "Klasse 1" in page
-    run("check", tmp_path / "out")
+    assert '<html lang="de">' in (tmp_path / "out" / "classes.html").read_text("utf-8")
     asked = run("check", tmp_path / "out", "--people", path, "--language", "de", code=2)
     assert "Spalte C, „Infos“, nennt Personen" in asked.stderr
     later = ["--repair", "-o", tmp_path / "later", "--language", "de"]
@@ -186,7 +182,6 @@ def test_the_folder_is_explained_and_has_a_report(run, made, tmp_path):
     [
         (["--sizes", "many"], "is not two numbers"),
         (["--sizes", "1,5"], "cannot all be kept in 3 classes"),
-        (["--together", "Ada"], "names fewer than two"),
         (["--columns", "name"], "HEADER=ROLE"),
         (["--attribute", "Geschlecht:x"], "Geschlecht:x"),
         (["--attribute", "Geschlect"], "did you mean 'Geschlecht'"),

@@ -61,10 +61,3 @@ def test_without_matplotlib_the_tables_are_written(run, tmp_path, monkeypatch):
     assert "equigraph[plot]" in answer.stderr
     assert not list((tmp_path / "out").glob("*.png"))
     assert (tmp_path / "out" / "curve.csv").exists()
-
-
-def test_an_unreachable_target_writes_nothing(run, tmp_path):
-    out = tmp_path / "out"
-    answer = run(*LOUVAIN, "--fairness-values", "0", "--at-least", 0.99, "-o", out, code=2)
-    assert "No point of the curve reaches NB = 0.99: the highest is" in answer.stderr
-    assert not out.exists()

@@ -55,6 +55,7 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
     assert "is not the one that was clustered" in answer.stderr
     assert not (out / "report.html").exists()
     edges.unlink()
+    assert "--graph EDGES" in run("explain", out, "Naledi", code=2).stderr
     answer = run("report", out)
     assert "does not exist: give its path as --graph EDGES" in answer.stderr
     assert "The graph was not at hand" in (out / "report.html").read_text(encoding="utf-8")

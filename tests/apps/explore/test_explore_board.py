@@ -17,13 +17,7 @@ from equigraph.apps.explore.files import WRITERS
 from equigraph.apps.explore.people import BLANK, BoardPeople, school
 from equigraph.apps.explore.scoring import kept, reasons, rule_states, scores
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import (
-    act,
-    board_of_division,
-    first_step,
-    with_labels,
-    with_number,
-)
+from equigraph.apps.explore.steps import act, board_of_division, first_step, with_labels, with_number
 from equigraph.apps.explore.tasks import _numbered, conflict, first_labels, price
 from equigraph.exceptions import ConflictError, InputError
 from equigraph.graph import Graph

@@ -101,13 +101,7 @@ def _confirm(page):
     page.click(".unknown [data-do=go-on]")
     page.wait_for_selector(".understood")
     text = page.inner_text(".facts")
-    for words in (
-        "24 people",
-        "47 wishes of 24 people",
-        "1 pair apart",
-        "2 pairs together",
-        "Points (in 3 ranges)",
-    ):
+    for words in ("47 wishes of 24 people", "1 pair apart", "2 pairs together", "Points (in 3 ranges)"):
         assert words in text
     assert "Gender" in text.split("Not used:")[1]
     page.click("[data-do=make]")
@@ -115,10 +109,7 @@ def _confirm(page):
 
 def _read_notes(page):
     """Read how the file was read, in German and in English."""
-    for language, words in (
-        ("de", "weggelassen: „Xaver“ (Zeile 5, Spalte E)"),
-        ("en", "Left out, as given"),
-    ):
+    for language, words in (("de", "weggelassen: „Xaver“ (Zeile 5, Spalte E)"), ("en", "Left out, as given")):
         page.select_option("[data-do=language]", language)
         notes = page.locator(".welcome details li").all_text_contents()
         assert any(words in note for note in notes)
