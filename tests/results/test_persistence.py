@@ -1,7 +1,7 @@
 """Folders of results: round trips, damaged and changed content, and files of others."""
 
 import json
-import shutil
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -98,30 +98,22 @@ def test_notebook_tables_are_escaped(room, result):
 
 
 def test_damaged_files_raise(result, tmp_path):
-    whole = tmp_path / "whole"
-    result.save(whole)
+    result.save(tmp_path)
     rng = np.random.default_rng(0)
-    n_tried = 0
-    for name in RESULT_FILES:
-        content = (whole / name).read_bytes()
+    for path in [tmp_path / name for name in RESULT_FILES]:
+        content = path.read_bytes()
         places = rng.integers(0, len(content), 10)
         damaged = [content[:place] for place in places]
         damaged += [content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :] for at in places]
-        damaged += [content + b"\n1", b"", content[: len(content) // 2] * 2]
-        for number, data in enumerate([None, *damaged]):
-            folder = tmp_path / f"{name}-{number}"
-            shutil.copytree(whole, folder)
-            (folder / name).unlink()
+        for data in [None, *damaged, content + b"\n1", b"", content[: len(content) // 2] * 2]:
+            path.unlink()
             if data is not None:
-                (folder / name).write_bytes(data)
-            with pytest.raises(InputError) as caught:
-                eg.ClusteringResult.load(folder)
+                path.write_bytes(data)
+            with pytest.raises(InputError, match=re.escape(str(tmp_path))) as caught:
+                eg.ClusteringResult.load(tmp_path)
             assert len(str(caught.value).splitlines()) == 1
-            assert str(folder) in str(caught.value)
-            shutil.rmtree(folder)
-            n_tried += 1
-    assert n_tried == 5 * 24
-    assert eg.ClusteringResult.load(whole).n_clusters == 3
+            path.write_bytes(content)
+        assert eg.ClusteringResult.load(tmp_path).n_clusters == 3
 
 
 def test_changed_labels_raise(result, tmp_path):
@@ -186,19 +178,17 @@ def test_changed_files_of_equigraph_are_kept(result, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "labels.csv", MANIFEST]
 
 
-def test_folder_in_place_of_a_file_raises(result, tmp_path):
-    (tmp_path / "labels.csv").mkdir()
-    for force in (False, True):
-        with pytest.raises(ParameterError, match="is a folder where a file is to be written"):
-            result.save(tmp_path, force=force)
-
-
-@pytest.mark.parametrize("place", ["file/out", "/proc/nowhere/out", "x" * 300, "nul\0"])
+@pytest.mark.parametrize("place", ["file/out", "/proc/nowhere/out", "x" * 300, "nul\0", "."])
 def test_invalid_output_folders_raise(result, tmp_path, place):
     (tmp_path / "file").write_text("here")
-    with pytest.raises(ParameterError, match=r"The output .* cannot be written \("):
-        result.save(tmp_path / place)
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    (tmp_path / "labels.csv").mkdir()
+    reason = (
+        "is a folder where a file is to be written" if place == "." else r"The output .* cannot be written \("
+    )
+    for force in (False, True):
+        with pytest.raises(ParameterError, match=reason):
+            result.save(tmp_path / place, force=force)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "labels.csv"]
 
 
 def test_new_empty_folders_are_removed(tmp_path):
@@ -275,17 +265,15 @@ def test_attributes_round_trip(tmp_path, names, weights, shares):
 
 @SMALL
 def test_curve_round_trip_with_several_attributes(several, tmp_path):
-    curve = eg.tradeoff_curve(
-        several, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], notion="evenness", random_state=0
-    )
-    curve.save(tmp_path / "curve")
+    model = {"estimator": eg.FairLouvain(n_clusters=3), "notion": "evenness", "random_state": 0}
+    eg.tradeoff_curve(several, fairness=[0, 1], **model).save(tmp_path / "curve")
     loaded = eg.TradeoffCurve.load(tmp_path / "curve")
     assert loaded.attribute == "gender, house, age"
     assert loaded.attributes.weights.tolist() == [0.25, 0.5, 0.25]
     scores = loaded.points[-1].scores
     each = [scores[name] for name in loaded.attribute_measures().values()]
-    assert scores[curve.measure] == pytest.approx(np.average(each, weights=[1, 2, 1]))
-    assert list(scores)[:7] == ["Q", "B", "NB", "min_balance", "rho", curve.measure, "n_nonempty"]
+    assert scores[loaded.measure] == pytest.approx(np.average(each, weights=[1, 2, 1]))
+    assert list(scores)[:7] == ["Q", "B", "NB", "min_balance", "rho", loaded.measure, "n_nonempty"]
 
 
 @SMALL

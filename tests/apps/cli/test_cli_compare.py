@@ -6,21 +6,15 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph import methods
 
 ROOM = ["compare", "dataset:classroom", "-k", 3]
 
 
-class Broken(eg.NMTF):
-    def fit(self, *args, **kwargs):
+def test_a_failing_method(run, monkeypatch):
+    def broken(*args, **kwargs):
         raise RuntimeError("the cable\n is out")
 
-
-def test_a_failing_method(run, monkeypatch):
-    method = methods.METHODS["sym-nmf"]
-    fake = type("Fake", (methods.Method,), {"load": lambda self: Broken})
-    broken = fake("sym-nmf", method.estimator, method.summary, method.extra)
-    monkeypatch.setitem(methods.METHODS, "sym-nmf", broken)
+    monkeypatch.setattr(eg.SymNMF, "fit", broken)
     answer = run(*ROOM, "--methods", "sym-nmf,random", "--seeds", 1)
     assert "sym-nmf failed: the cable is out" in answer.stdout
     run(*ROOM, "--methods", "sym-nmf", "--seeds", 1, code=1)

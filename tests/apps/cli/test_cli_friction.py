@@ -134,7 +134,7 @@ def test_unmatched_names_are_listed_beside_the_labels(run, tmp_path):
     assert "1 node without a group was left out before" in (out / "report.html").read_text(encoding="utf-8")
     # Ignored nodes are clustered. Nobody is left out, and the files of the older result are gone.
     (tmp_path / "people.csv").write_text("name,team\na,x\nb,y\nc,x\nd,y\ne,\n", encoding="utf-8")
-    answer = run(*args, "--missing", "ignore", "-o", out, "--report", "--plot")
+    answer = run(*args, "--missing", "ignore", "-o", out, "--report", "--plot", "--force")
     assert answer.stderr == ""
     sentence = "1 node without a group: it counts for cohesion and sizes, for no group's share."
     assert sentence in answer.stdout

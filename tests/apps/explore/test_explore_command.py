@@ -67,7 +67,6 @@ def test_a_saved_board_is_printed(room, labelled, tmp_path):
     ("arguments", "words"),
     [
         (["nowhere.xlsx"], "cannot be read"),
-        (["nowhere.json"], "cannot be read"),
         (["--print"], "--print needs a saved board"),
         (["dataset:nothing"], "no data set"),
         (["-k", "1"], "-k"),

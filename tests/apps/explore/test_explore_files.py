@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import zipfile
+from dataclasses import replace
 from urllib.parse import quote
 
 import numpy as np
@@ -22,8 +23,6 @@ LEAKS = ("/tmp", "/home", "/work", "site-packages", "Traceback", "equigraph-expl
 @pytest.fixture(scope="module")
 def reader(room, labelled):
     """A server whose board has nothing to spread evenly, so that it reads files and computes nothing."""
-    from dataclasses import replace
-
     bare = BoardPeople.of_graph(room.graph, "bare")
     with running_server(Session(replace(labelled, people=bare, attributes=()), keep=False)) as running:
         yield running
@@ -150,8 +149,6 @@ def test_a_file_that_is_too_large_is_refused(reader):
 
 
 def test_html_is_shown_and_not_run_and_another_file_opens(browser, room, labelled):
-    from dataclasses import replace
-
     nasty = "<img src=x onerror=\"document.title='run'\">"
     names = np.array([f"{nasty}{i}" for i in range(30)])
     values = {nasty: np.where(np.arange(30) % 2, nasty, "x")}

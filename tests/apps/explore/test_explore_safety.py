@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from equigraph.apps.explore.session import Session
 from tests.apps.explore.conftest import ask, running_server
 
 
@@ -116,8 +117,6 @@ def test_bodies_that_are_no_request_get_a_sentence(served, body):
 
 
 def test_uploads_are_gone_when_the_server_is(room, labelled):
-    from equigraph.apps.explore.session import Session
-
     def folders():
         return set(Path(tempfile.gettempdir()).glob("equigraph-explore-*"))
 
