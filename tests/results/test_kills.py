@@ -50,19 +50,16 @@ def left_overs(folder):
     return sorted(path.name for path in folder.rglob(".equigraph-*"))
 
 
-def exit_codes(process):
-    stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 0, stderr
-    return [int(line) for line in stdout.split()]
-
-
 def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(result, child, tmp_path):
     folders = [tmp_path / f"old {n}" for n in range(1, N_KILLS + 1)]
     fresh = [tmp_path / f"new {n}" for n in range(1, N_KILLS + 1)]
     for folder in folders:
         result.save(folder)
         (folder / "notes.txt").write_text("mine")
-    both = exit_codes(child(KILLED, *itertools.chain(*zip(folders, fresh, strict=True))))
+    process = child(KILLED, *itertools.chain(*zip(folders, fresh, strict=True)))
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    both = list(map(int, stdout.split()))
     codes, first_codes = both[::2], both[1::2]
     n_killed = codes.index(0)
     assert 8 < n_killed < N_KILLS  # calls were counted, and all of them were tried

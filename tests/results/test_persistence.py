@@ -228,9 +228,9 @@ def with_attributes(*names):
     age = np.random.default_rng(0).integers(9, 13, 30)
     columns = {"gender": room.sensitive_features, "house": house, "age": age}
     weights = {"house": 2} if "house" in names else None
-    groups = {name: columns[name] for name in names}
+    options = {"missing": "ignore", "attribute_weights": weights, "bins": {"age": 2}}
     graph = eg.Graph(room.adjacency, room.node_names)
-    return eg.read_graph(graph, groups, missing="ignore", attribute_weights=weights, bins={"age": 2})
+    return eg.read_graph(graph, {name: columns[name] for name in names}, **options)
 
 
 @pytest.fixture(scope="module")

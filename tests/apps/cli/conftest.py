@@ -1,6 +1,7 @@
 import pytest
 from click.testing import CliRunner
 
+import equigraph as eg
 from equigraph.apps.cli.app import app
 from tests.docs.commands import write_files
 
@@ -21,6 +22,12 @@ def run():
 def source(files):
     """Return the arguments that read the classroom from its files."""
     return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+
+
+@pytest.fixture(scope="session")
+def graph(files):
+    """Return the classroom as `source` reads it."""
+    return eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
 
 
 @pytest.fixture(scope="session")

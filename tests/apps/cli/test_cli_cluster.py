@@ -8,7 +8,7 @@ from equigraph.results.contents import RESULT_FILES
 from tests.tables import rows_of
 
 
-def test_files_in_files_out(run, source, files, tmp_path):
+def test_files_in_files_out(run, source, graph, tmp_path):
     out = tmp_path / "deep" / "out"
     run("cluster", *source, "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
@@ -16,12 +16,10 @@ def test_files_in_files_out(run, source, files, tmp_path):
     assert len(rows) == 30
     assert {row["group"] for row in rows} == {"boy", "girl"}
     told = json.loads((out / "result.json").read_text(encoding="utf-8"))
-    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     expected = eg.cluster(graph, n_clusters=3, fairness=0.2, random_state=1)
     assert [int(row["cluster"]) for row in rows] == expected.labels.tolist()
     assert told["scores"] == pytest.approx(dict(expected.scores))
     assert told["parameters"]["fairness"] == 0.2
-    assert "callbacks" not in told["parameters"]
     with np.load(out / "membership.npz") as stored:
         assert np.array_equal(stored["membership"], expected.membership)
     assert np.loadtxt(out / "interaction.csv", delimiter=",").shape == (3, 3)
@@ -80,9 +78,7 @@ def test_without_groups(run, files):
 def test_pictures_of_as_many_clusters_as_come_out(run, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "out"
-    answer = run(
-        "cluster", "dataset:classroom", "-m", "fair-louvain", "-k", "none", "--plot", "-q", "-o", out
-    )
-    assert answer.stdout == ""
+    asked = ["-m", "fair-louvain", "-k", "none", "--plot", "-q", "-o", out]
+    assert run("cluster", "dataset:classroom", *asked).stdout == ""
     assert {file.stem for file in out.glob("*.png")} == {"graph", "interaction", "composition"}
     assert (out / "interaction.csv").read_text().startswith("cluster,other,interaction")

@@ -15,9 +15,8 @@ def out(run, source, tmp_path_factory):
     return folder
 
 
-def test_a_node_is_explained_as_in_python(run, out, files):
+def test_a_node_is_explained_as_in_python(run, out, graph):
     answer = run("explain", out, "Naledi")
-    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
 
 

@@ -23,9 +23,8 @@ WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 def running_server(session, **options):
     """Serve a board in a thread until the block ends."""
     started = queue.Queue()
-    thread = threading.Thread(
-        target=serve, args=(session,), kwargs={"browser": False, "ready": started.put, **options}
-    )
+    settings = {"browser": False, "ready": started.put, **options}
+    thread = threading.Thread(target=serve, args=(session,), kwargs=settings)
     thread.start()
     running = started.get(timeout=60)
     try:

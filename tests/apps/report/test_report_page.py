@@ -67,12 +67,8 @@ def test_scores_are_those_of_the_result_and_of_dial_zero(page, room, result):
     assert heads == ["score", "value", "without fairness", "what it means"]
     told = {row[0]: row[1:3] for row in rows}
     assert all(len(row[3]) > 20 for row in rows)
-    without = eg.tradeoff_curve(
-        room,
-        estimator=eg.FairPartition(3, effort=0.1),
-        fairness=sorted({i / 10 for i in range(11)} - {0.5}),
-        random_state=0,
-    ).points[0]
+    dials, model = [0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 1], eg.FairPartition(3, effort=0.1)
+    without = eg.tradeoff_curve(room, estimator=model, fairness=dials, random_state=0).points[0]
     for label, name in {"modularity Q": "Q", "balance B": "B", "normalised balance NB": "NB"}.items():
         assert told[label] == [f"{result.scores[name]:.3f}", f"{without.scores[name]:.3f}"]
     within = [share_within(room, labels) for labels in (result.labels, without.labels)]
@@ -141,19 +137,12 @@ def test_structure_headings_language_and_captions(page):
     ]  # fmt: skip
 
 
-def test_ids_are_unique_and_all_references_lead_somewhere(page):
-    nodes = page.query("*")
-    ids = [node.attrs["id"] for node in nodes if "id" in node.attrs]
+def test_ids_are_unique_and_all_references_lead_somewhere(written):
+    raw = written.read_text(encoding="utf-8")
+    ids = re.findall(r'\sid="([^"]+)"', raw)
     assert ids
     assert len(ids) == len(set(ids))
-    used = set()
-    for node in nodes:
-        for key, value in node.attrs.items():
-            used |= set(re.findall(r"url\(#([^)]+)\)", value or ""))
-            if key == "href" and value.startswith("#"):
-                used.add(value[1:])
-    assert used
-    assert used == set(ids)
+    assert set(re.findall(r'(?:url\(|href=")#([^")]+)', raw)) == set(ids)
 
 
 def test_nothing_comes_from_outside(page):
@@ -330,14 +319,12 @@ def test_a_point_of_the_front_has_its_row(room, parse, tmp_path):
 
 def dominated(room, result):
     """Return a result with two nodes of the same gender exchanged: equally fair, and less cohesive."""
-    groups = np.asarray(room.sensitive_features)
-    for one, two in itertools.combinations(np.flatnonzero(groups == "girl"), 2):
+    girls, found = np.flatnonzero(np.asarray(room.sensitive_features) == "girl"), []
+    for one, two in itertools.combinations(girls, 2):
         labels = result.labels.copy()
         labels[[one, two]] = labels[[two, one]]
-        scores = eg.metrics.evaluate(room, labels)
-        if scores["Q"] < result.scores["Q"] - 0.01:
-            return replace(result, labels=labels, scores=scores)
-    raise AssertionError("there is no such pair")
+        found.append(replace(result, labels=labels, scores=eg.metrics.evaluate(room, labels)))
+    return min(found, key=lambda other: other.scores["Q"])
 
 
 def test_a_result_is_never_shown_as_dominated(room, result, parse, tmp_path):
@@ -365,5 +352,5 @@ def test_without_matplotlib_there_are_no_pictures(room, result, parse, tmp_path,
     left_out = write_report(result, tmp_path / "r.html", graph=room)
     assert sum("equigraph[plot]" in sentence for sentence in left_out) == 1
     page = parse(tmp_path / "r.html")
-    assert not page.query(".picture")
     assert page.query(".bar")
+    assert not page.query(".picture")
