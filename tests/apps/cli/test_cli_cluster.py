@@ -20,6 +20,7 @@ def test_files_in_files_out(run, source, graph, tmp_path):
     assert [int(row["cluster"]) for row in rows] == expected.labels.tolist()
     assert told["scores"] == pytest.approx(dict(expected.scores))
     assert told["parameters"]["fairness"] == 0.2
+    assert "callbacks" not in told["parameters"]
     with np.load(out / "membership.npz") as stored:
         assert np.array_equal(stored["membership"], expected.membership)
     assert np.loadtxt(out / "interaction.csv", delimiter=",").shape == (3, 3)
