@@ -13,7 +13,6 @@ def test_files_in_files_out(run, source, graph, tmp_path):
     run("cluster", *source, "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
     rows = rows_of(out / "labels.csv")
-    assert len(rows) == 30
     assert {row["group"] for row in rows} == {"boy", "girl"}
     told = json.loads((out / "result.json").read_text(encoding="utf-8"))
     expected = eg.cluster(graph, n_clusters=3, fairness=0.2, random_state=1)

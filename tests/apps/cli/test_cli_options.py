@@ -37,8 +37,7 @@ def test_every_parameter_has_an_option_and_no_flag_is_taken_twice(method):
     names = set(method.load()._get_param_names())
     assert names - reachable <= ONLY_IN_PYTHON
     assert reachable <= names
-    every = [*command.params, *options]
-    taken = [flag for option in every for flag in (*option.opts, *option.secondary_opts)]
+    taken = [flag for one in (*command.params, *options) for flag in (*one.opts, *one.secondary_opts)]
     assert len(taken) == len(set(taken))
 
 

@@ -128,3 +128,4 @@ def test_labels_that_cannot_be_used(run, room, start, files, tmp_path):
     refuse("1\n" * 30, "one column, and the nodes of an edge list", edges=files / "friends.csv")
     refuse("\n".join([head, *(f"{node},0" for node in room.node_names)]), "say how many clusters you want")
     refuse("\n".join([head, *rows]), "3 clusters of at least 11 nodes need 33", "--size-min", 11)
+    refuse("\n".join([head, *rows]), "at least as many nodes", "-k", 31)

@@ -15,6 +15,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
 from equigraph.apps.report.findings import findings_of
 from equigraph.graph import Graph
+from equigraph.metrics import normalized_balance_score
 from tests.apps.report.conftest import as_result, quiet_page
 
 
@@ -41,7 +42,8 @@ def test_the_page_has_a_dial_and_needs_no_network(browser, graph, curve, tmp_pat
     with quiet_page(browser, path, viewport={"width": 1280, "height": 800}) as page:
         page.wait_for_selector(".dial input")
         for number, (point, told) in enumerate(zip(curve.front, scores, strict=True)):
-            assert told["even"] == pytest.approx(point.scores["NB"])
+            even = normalized_balance_score(point.labels, sensitive_features=graph.sensitive_features)
+            assert told["even"] == pytest.approx(even)
             page.locator(f".dot[data-point='{number}']").click(force=True)
             page.wait_for_selector(f".dot.here[data-point='{number}']")
             shown = page.eval_on_selector_all(
