@@ -134,18 +134,18 @@ def prepare(arguments):
         division.with_labels(labels).lists.to_xlsx("edited.xlsx")
 
 
-def write_files():
+def write_files(folder):
     """Write the classroom and a sheet of people as the pages take them for granted."""
     room = eg.datasets.make_classroom()
-    names = room.node_names
+    names, place = room.node_names, np.arange(30)
     upper = sparse.triu(room.adjacency, format="coo")
-    edges = [f"{names[i]},{names[j]}" for i, j in zip(upper.row, upper.col, strict=True)]
-    write("friends.csv", ["source,target", *edges])
-    needs = np.where(np.arange(30) % 3 == 0, "yes", "no")
-    columns = zip(names, room.sensitive_features, needs, 10 + np.arange(30) % 4, strict=True)
-    write("people.csv", ["name,gender,needs,age", *(",".join(map(str, row)) for row in columns)])
-    write("labels.csv", ["node,cluster", *(f"{name},{place % 3}" for place, name in enumerate(names))])
+    people = {"gender": room.sensitive_features, "needs": np.where(place % 3 == 0, "yes", "no")}
+    people |= {"age": 10 + place % 4, "house": room.house}
+    write(folder / "friends.csv", {"source": names[upper.row], "target": names[upper.col]})
+    write(folder / "people.csv", {"name": names, **people})
+    write(folder / "labels.csv", {"node": names, "cluster": place % 3})
 
 
-def write(name, lines):
-    Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+def write(path, columns):
+    rows = [",".join(map(str, row)) for row in (columns, *zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")

@@ -69,7 +69,7 @@ def run(block, page, namespace):
 )
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    commands.write_files()
+    commands.write_files(tmp_path)
     namespace = {"__name__": "__docs__"}
     blocks = blocks_of(page)
     for block in reversed(blocks):  # a command may come before the file that it reads

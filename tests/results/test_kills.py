@@ -50,19 +50,16 @@ def left_overs(folder):
     return sorted(path.name for path in folder.rglob(".equigraph-*"))
 
 
-def exit_codes(process):
-    stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 0, stderr
-    return [int(line) for line in stdout.split()]
-
-
 def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(result, child, tmp_path):
     folders = [tmp_path / f"old {n}" for n in range(1, N_KILLS + 1)]
     fresh = [tmp_path / f"new {n}" for n in range(1, N_KILLS + 1)]
     for folder in folders:
         result.save(folder)
         (folder / "notes.txt").write_text("mine")
-    both = exit_codes(child(KILLED, *itertools.chain(*zip(folders, fresh, strict=True))))
+    process = child(KILLED, *itertools.chain(*zip(folders, fresh, strict=True)))
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    both = list(map(int, stdout.split()))
     codes, first_codes = both[::2], both[1::2]
     n_killed = codes.index(0)
     assert 8 < n_killed < N_KILLS  # calls were counted, and all of them were tried
@@ -182,9 +179,15 @@ def test_concurrent_writers_and_reader_see_complete_results(child, tmp_path):
     assert left_overs(folder) == []
 
 
+# Holds a folder, and writes a file and a folder beside it.
 HOLDER = """
+from pathlib import Path
+from equigraph._utils.files import atomic_path, private_folder
 from equigraph.results.persistence import OutputFolder
-with OutputFolder(sys.argv[1]):
+place = Path(sys.argv[1])
+with OutputFolder(sys.argv[2]), atomic_path(place / "a.csv") as file, private_folder(place) as folder:
+    file.write_text("half")
+    (folder / "inner").write_text("half")
     print("held", flush=True)
     time.sleep(60)
 """
@@ -192,13 +195,15 @@ with OutputFolder(sys.argv[1]):
 
 def test_second_command_fails_before_it_computes(child, tmp_path):
     out = tmp_path / "out"
-    holder = child(HOLDER, out, prelude=NO_RESULTS)
+    holder = child(HOLDER, tmp_path, out, prelude=NO_RESULTS)
     assert holder.stdout.readline() == "held\n"
     # Endless, if it computed.
     args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "-o", str(out)]
     answer = CliRunner().invoke(app, [*args, "--max-iter", "1000000000", "--tol", "0"])
     assert answer.exit_code == 2
     assert "Another run is writing" in answer.stderr
+    with pytest.raises(ParameterError, match="Another run is writing"):
+        OutputFolder(out, patience=0.05).__enter__()
     holder.kill()
     holder.wait()
     # The lock of a killed process is released.
@@ -207,28 +212,11 @@ def test_second_command_fails_before_it_computes(child, tmp_path):
     assert is_whole(out) == 3
 
 
-def test_save_waits_for_another_writer_and_gives_up(result, tmp_path, monkeypatch):
-    with OutputFolder(tmp_path), pytest.raises(ParameterError, match="Another run is writing"):
-        OutputFolder(tmp_path, patience=0.05).__enter__()
-    result.save(tmp_path)
-    assert is_whole(tmp_path) == 3
-
-
-WRITES = """
-from pathlib import Path
-from equigraph._utils.files import atomic_path, private_folder
-with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.argv[1])) as folder:
-    file.write_text("half")
-    (folder / "inner").write_text("half")
-    print("writing", flush=True)
-    time.sleep(60)
-"""
-
-
 def test_left_overs_are_removed_only_of_killed_runs(child, tmp_path):
-    writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
+    outs = [tmp_path / "out 0", tmp_path / "out 1"]
+    writers = [child(HOLDER, tmp_path, out, prelude=NO_RESULTS) for out in outs]
     for writer in writers:
-        assert writer.stdout.readline() == "writing\n"
+        assert writer.stdout.readline() == "held\n"
     stranger = tmp_path / f"{PARTIAL}link"
     stranger.symlink_to(tmp_path)
     assert len(list(tmp_path.glob(f"{PARTIAL}*"))) == 5
@@ -241,7 +229,9 @@ def test_left_overs_are_removed_only_of_killed_runs(child, tmp_path):
     writers[1].wait()
     with private_folder(tmp_path):
         pass
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([stranger.name, "b.csv"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [stranger.name, "b.csv", "out 0", "out 1"]
+    )
 
 
 BLOCKS = """

@@ -95,8 +95,9 @@ def test_to_networkx_matches_by_name(room):
         assert nx.get_node_attributes(network, "cluster") == wanted
         assert nx.get_node_attributes(network, "group") == people(room)
         assert network.number_of_edges() == room.n_edges
-    with pytest.raises(GraphError, match="other nodes than the 30 that were clustered"):
-        result.to_networkx(nx.path_graph(30))
+    for export in (result.to_networkx, result.to_cdlib):
+        with pytest.raises(GraphError, match="other nodes"):
+            export(nx.path_graph(30))
     bare = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
     assert not nx.get_node_attributes(bare.to_networkx(room.adjacency), "group")
 
@@ -152,16 +153,9 @@ def test_labels_do_not_depend_on_the_hash_seed(capsys):
     pytest.importorskip("pandas")
     exec(SCRIPT, {})
     here = capsys.readouterr().out
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT],
-        env={**os.environ, "PYTHONHASHSEED": "4242"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command, other = [sys.executable, "-W", "ignore", "-c", SCRIPT], {**os.environ, "PYTHONHASHSEED": "4242"}
     assert here.count("\n") == 3
-    assert here == done.stdout
+    assert here == subprocess.check_output(command, env=other, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -215,9 +209,3 @@ def test_to_cdlib(club, clustered):
     assert clustering.newman_girvan_modularity().score == pytest.approx(
         eg.metrics.modularity_score(club, clustered.communities)
     )
-
-
-def test_another_graph_is_refused(clustered):
-    for export in (clustered.to_networkx, clustered.to_cdlib):
-        with pytest.raises(GraphError, match="other nodes"):
-            export(nx.path_graph(35))

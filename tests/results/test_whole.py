@@ -44,26 +44,24 @@ def changed(content, at, value):
     return made
 
 
-def use_result(folder, page):
+def use_result(folder):
+    """Use a stored result, and return what draws its page."""
     result = eg.ClusteringResult.load(folder)
     _ = repr(result), result._repr_html_(), result.summary(), result.table(), result.groups
-    if page:
-        result.report(folder.parent / "page.html")
+    return result.report
 
 
-def use_curve(folder, page):
+def use_curve(folder):
     curve = eg.TradeoffCurve.load(folder)
     _ = repr(curve), list(map(repr, curve.front)), curve._repr_html_(), curve.summary(), curve.table()
     _ = curve.select("product"), curve.select("knee"), curve.hypervolume(), curve.pareto()
-    if page:
-        curve.report(folder.parent / "page.html")
+    return curve.report
 
 
-def use_division(folder, page):
+def use_division(folder):
     division = load_division(folder)
     _ = repr(division), division.broken, division.lists.facts(), division.evenness(), division.friendless
-    if page:
-        division.lists.to_html(folder.parent / "page.html")
+    return division.lists.to_html
 
 
 def save_result(room, folder):
@@ -86,21 +84,19 @@ def save_classes(room, folder):
         friends=(("Ada", "Ben"), ("Cem", "Ada")),
         fixed={"Ada": "5a"},
     )
-    save_division(
-        Division(roster, [0, 0, 1, 1], ["5a", "5b"], Rules(apart=[("Ada", "Cem")]), {"gender": 1.0}), folder
-    )
+    rules = Rules(apart=[("Ada", "Cem")])
+    save_division(Division(roster, [0, 0, 1, 1], ["5a", "5b"], rules, {"gender": 1.0}), folder)
     return "division.json"
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")
 @pytest.mark.parametrize(
-    ("save", "use"),
-    [(save_result, use_result), (save_curve, use_curve), (save_classes, use_division)],
+    ("save", "use"), [(save_result, use_result), (save_curve, use_curve), (save_classes, use_division)]
 )
 def test_loaded_results_can_be_used(room, tmp_path, save, use):
     folder = tmp_path / "out"
     name = save(room, folder)
-    use(folder, True)
+    use(folder)(tmp_path / "page.html")
     content = json.loads((folder / name).read_text(encoding="utf-8"))
     rng = np.random.default_rng(0)
     sentences, n_used = [], 0
@@ -110,7 +106,9 @@ def test_loaded_results_can_be_used(room, tmp_path, save, use):
             with OutputFolder(folder) as out:
                 out.add(name)
             try:
-                use(folder, n_used % 100 == 0)  # drawing takes a while
+                draw = use(folder)
+                if n_used % 100 == 0:  # drawing takes a while
+                    draw(tmp_path / "page.html")
                 n_used += 1
             except InputError as error:
                 sentences.append(str(error))

@@ -1,8 +1,9 @@
 import pytest
 from click.testing import CliRunner
 
+import equigraph as eg
 from equigraph.apps.cli.app import app
-from equigraph.datasets import make_classroom
+from tests.docs.commands import write_files
 
 
 @pytest.fixture(scope="session")
@@ -24,16 +25,14 @@ def source(files):
 
 
 @pytest.fixture(scope="session")
+def graph(files):
+    """Return the classroom as `source` reads it."""
+    return eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
+
+
+@pytest.fixture(scope="session")
 def files(tmp_path_factory):
-    """Return a folder with friends.csv and people.csv of the classroom."""
+    """Return a folder with friends.csv, people.csv and labels.csv of the classroom."""
     folder = tmp_path_factory.mktemp("classroom")
-    room = make_classroom()
-    upper = room.adjacency.tocoo()
-    pairs = [(i, j) for i, j in zip(*upper.coords, strict=True) if i < j]
-    names = room.node_names
-    edges = ["source,target", *(f"{names[i]},{names[j]}" for i, j in pairs)]
-    people = ["name,gender,house"]
-    people += [",".join(row) for row in zip(names, room.sensitive_features, room.house, strict=True)]
-    (folder / "friends.csv").write_text("\n".join(edges) + "\n", encoding="utf-8")
-    (folder / "people.csv").write_text("\n".join(people) + "\n", encoding="utf-8")
+    write_files(folder)
     return folder

@@ -5,25 +5,19 @@ import json
 import pytest
 
 from equigraph import ClusteringResult
-from tests.tables import rows_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
 ]
 
-FRIENDS = "source,target\nann,bob\nann,cem\nbob,cem\ndora,eva\ndora,fin\neva,fin\nann,dora\ncem,fin\n"
-PEOPLE = (
-    "name,gender,needs,age,level:2\nann,girl,no,9,x\nbob,boy,no,8,y\ncem,boy,yes,10,x\ndora,girl,no,9,y\n"
-    "eva,girl,yes,11,x\nfin,boy,no,10,y\n"
-)
-
 
 @pytest.fixture
-def sheets(tmp_path):
-    (tmp_path / "friends.csv").write_text(FRIENDS, encoding="utf-8")
-    (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    return [str(tmp_path / "friends.csv"), "--groups", str(tmp_path / "people.csv")]
+def sheets(files, tmp_path):
+    """Return the arguments that read the classroom, with an attribute whose name has a colon."""
+    text = (files / "people.csv").read_text(encoding="utf-8")
+    (tmp_path / "people.csv").write_text(text.replace("house", "level:2", 1), encoding="utf-8")
+    return [files / "friends.csv", "--groups", tmp_path / "people.csv"]
 
 
 def summary(run, sheets, *options):
@@ -53,18 +47,13 @@ def test_a_colon_belongs_to_a_name_unless_a_number_follows(run, sheets):
 
 
 def test_a_folder_holds_all_attributes_and_its_page_too(run, sheets, tmp_path):
-    out = tmp_path / "out"
     options = ["--attribute", "gender", "--attribute", "age:2", "--bins", "age=2"]
-    run("cluster", *sheets, "-k", "2", *options, "-o", str(out))
-    rows = rows_of(out / "labels.csv")
-    assert [row["group[age]"] for row in rows] == ["9", "8", "10", "9", "11", "10"]
-    assert {row["group[gender]"] for row in rows} == {"boy", "girl"}
-    loaded = ClusteringResult.load(out)
-    assert loaded.attributes.names == ("gender", "age")
+    run("cluster", *sheets, "-k", "2", *options, "-o", tmp_path / "out")
+    loaded = ClusteringResult.load(tmp_path / "out")
     assert loaded.attributes.weights.tolist() == pytest.approx([1 / 3, 2 / 3])
-    assert loaded.attributes["age"].names.tolist() == ["8 to 9", "10 to 11"]
+    assert loaded.attributes["age"].names.tolist() == ["10 to 11", "12 to 13"]
     # The graph is read again as the folder tells, with all attributes.
-    run("report", str(out), "--no-baseline")
-    page = (out / "report.html").read_text(encoding="utf-8")
+    run("report", tmp_path / "out", "--no-baseline")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "NB of gender" in page
     assert "The means of age differ" in page

@@ -21,9 +21,8 @@ def test_the_folder_holds_table_consensus_and_picture(run, source, tmp_path):
     assert (out / "manifest.json").exists()
 
 
-def test_it_says_what_python_says(run, source, files):
+def test_it_says_what_python_says(run, source, graph):
     answer = run("choose-k", *source, *QUICK, "--json", "--seed", 5, "--fairness", 0.3)
-    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     model = eg.FairLouvain(fairness=0.3)
     found = eg.stability(graph, [2, 3, 4], estimator=model, n_seeds=2, n_removals=2, random_state=5)
     assert json.loads(answer.stdout) == json.loads(json.dumps(found.summary()))

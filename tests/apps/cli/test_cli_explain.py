@@ -15,28 +15,17 @@ def out(run, source, tmp_path_factory):
     return folder
 
 
-def test_a_node_is_explained_as_in_python(run, out, files):
+def test_a_node_is_explained_as_in_python(run, out, graph):
     answer = run("explain", out, "Naledi")
-    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
 
 
-def test_json_has_everything(run, out, tmp_path):
+def test_json_has_everything(run, out, files, tmp_path):
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"sizes": [1, 2]}), encoding="utf-8")
-    told = json.loads(run("explain", out, "Naledi", "--json", "--rules", rules).stdout)
+    told = json.loads(
+        run("explain", out, "Naledi", "--json", "--rules", rules, "--graph", files / "friends.csv").stdout
+    )
     assert told["node"] == "Naledi"
     assert len(told["moves"]) == 2
     assert len(told["broken"]) == 3
-
-
-def test_a_graph_that_is_gone_is_asked_for(run, files, tmp_path):
-    lost = tmp_path / "lost.csv"
-    lost.write_text((files / "friends.csv").read_text(encoding="utf-8"), encoding="utf-8")
-    folder = tmp_path / "out"
-    run("cluster", lost, "-k", 3, "-m", "random", "-o", folder)
-    lost.unlink()
-    answer = run("explain", folder, "Naledi", code=2)
-    assert "--graph EDGES" in answer.stderr
-    answer = run("explain", folder, "Naledi", "--graph", files / "friends.csv")
-    assert "Naledi is in cluster" in answer.stdout

@@ -6,13 +6,6 @@ import sys
 
 import pytest
 
-RUN = [sys.executable, "-c", "from equigraph.apps.cli import main; main()"]
-
-
-def start(*args, cwd=None):
-    command = [*RUN, *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=120)
-
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["datasets", "--help"]])
 def test_help_imports_nothing_heavy(args):
@@ -30,15 +23,15 @@ def test_help_imports_nothing_heavy(args):
     assert answer.stdout
 
 
-def test_cluster_end_to_end(files, tmp_path):
-    args = ["cluster", files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
-    answer = start(*args, "-m", "nmtf", "-k", 3, "--max-iter", 3, "--json", "-o", "out", cwd=tmp_path)
+def test_cluster_end_to_end(source, tmp_path):
+    command = [sys.executable, "-m", "equigraph", "cluster", *source, "-m", "nmtf", "-k", "3", "--json"]
+    command += ["--max-iter", "3", "-o", "out"]
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=120)
     assert answer.returncode == 0
-    assert json.loads(answer.stdout) == json.loads(
-        (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
-    )
-    assert answer.stderr.startswith("Note: ")
-    assert len(answer.stderr.splitlines()) == 1  # no bar: standard error is no terminal
+    written = (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
+    assert json.loads(answer.stdout) == json.loads(written)
+    (line,) = answer.stderr.splitlines()  # no bar: standard error is no terminal
+    assert line.startswith("Note: ")
 
 
 def test_entry_point_is_installed():

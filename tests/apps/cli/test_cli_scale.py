@@ -33,11 +33,11 @@ def folder(graph, tmp_path):
 
 def test_blocks_and_edges_give_what_the_graph_gives(run, graph, folder):
     settings = ["-m", "ifair-nmtf", "-k", 3, "--fairness", 2, "--max-iter", 20, "--tol", 0]
-    expected = eg.cluster(
-        graph, method="ifair-nmtf", n_clusters=3, fairness=2.0, max_iter=20, tol=0.0, random_state=0
-    )
+    model = {"method": "ifair-nmtf", "fairness": 2.0, "max_iter": 20, "tol": 0.0}
+    expected = eg.cluster(graph, n_clusters=3, random_state=0, **model)
     groups = ["--groups", folder / "groups.csv", "--attribute", "g"]
-    for source, extra in (("blocks", []), ("edges", groups), ("blocks", groups)):
+    # The last one on a worker.
+    for source, extra in (("blocks", []), ("edges", groups), ("blocks", [*groups, "--workers", 1])):
         out = folder / f"out-{source}-{len(extra)}"
         answer = run("cluster", folder / source, *extra, *settings, "-o", out)
         told = json.loads((out / "result.json").read_text(encoding="utf-8"))
@@ -46,25 +46,6 @@ def test_blocks_and_edges_give_what_the_graph_gives(run, graph, folder):
         with np.load(out / "membership.npz") as stored:
             np.testing.assert_allclose(stored["membership"], expected.membership, atol=1e-8)
         assert "300 nodes" in answer.stdout
-
-
-@pytest.fixture(scope="module")
-def scheduler():
-    """Return the address of a scheduler with one worker."""
-    pytest.importorskip("distributed")
-    from distributed import LocalCluster
-
-    with LocalCluster(1, processes=False, protocol="tcp", dashboard_address=None) as cluster:
-        yield cluster.scheduler_address
-
-
-def test_workers_and_a_scheduler(run, scheduler, folder):
-    settings = ["-m", "ifair-nmtf", "-k", 3, "--max-iter", 10, "--tol", 0, "--json", "-q"]
-    here = json.loads(run("cluster", folder / "blocks", *settings).stdout)
-    by_workers = json.loads(run("cluster", folder / "blocks", *settings, "--workers", 1).stdout)
-    assert by_workers["scores"] == here["scores"]
-    answer = run("cluster", folder / "edges", *settings, "--scheduler", scheduler)
-    assert json.loads(answer.stdout)["sizes"] == here["sizes"]
 
 
 @pytest.mark.parametrize(

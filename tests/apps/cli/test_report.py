@@ -8,14 +8,6 @@ import pytest
 pytest.importorskip("matplotlib")
 
 
-@pytest.fixture(scope="module")
-def own_files(files, tmp_path_factory):
-    """Return a copy of the files, in a folder that may be changed."""
-    folder = tmp_path_factory.mktemp("own")
-    shutil.copy(files / "friends.csv", folder)
-    return folder
-
-
 @pytest.mark.parametrize(
     "args",
     [
@@ -33,7 +25,6 @@ def test_a_command_writes_the_page_and_report_writes_the_same(run, files, source
     if args[0] == "tradeoff":
         told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
         assert f"at dial {told['recommended']['fairness']:.3g}" in page
-        assert "gender" in page
     answer = run("report", out, "-o", tmp_path / "again.html")
     assert answer.stdout == f"Wrote {(tmp_path / 'again.html').resolve()}.\n"
     assert args[0] == "tradeoff" or answer.stderr == ""
@@ -42,12 +33,10 @@ def test_a_command_writes_the_page_and_report_writes_the_same(run, files, source
     assert (out / "report.html").read_text(encoding="utf-8") == page
 
 
-def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
-    run, own_files, source, files, tmp_path
-):
-    out = tmp_path / "out"
-    run("cluster", own_files / "friends.csv", *source[1:], "-m", "nmtf", "-k", 3, "-o", out)
-    edges = own_files / "friends.csv"
+def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(run, source, files, tmp_path):
+    out, edges = tmp_path / "out", tmp_path / "friends.csv"
+    shutil.copy(files / "friends.csv", edges)
+    run("cluster", edges, *source[1:], "-m", "nmtf", "-k", 3, "-o", out)
     lines = edges.read_text(encoding="utf-8").splitlines(keepends=True)
     edges.write_text("".join(lines[:-1]), encoding="utf-8")
     answer = run("report", out, code=2)
@@ -55,6 +44,7 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
     assert "is not the one that was clustered" in answer.stderr
     assert not (out / "report.html").exists()
     edges.unlink()
+    assert "--graph EDGES" in run("explain", out, "Naledi", code=2).stderr
     answer = run("report", out)
     assert "does not exist: give its path as --graph EDGES" in answer.stderr
     assert "The graph was not at hand" in (out / "report.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@ import importlib
 
 import pytest
 
+from equigraph.apps.reproduction.cells import Cell
 from equigraph.apps.reproduction.run import EXPERIMENTS
 from tests.apps.reproduction.conftest import TINY
 
@@ -11,7 +12,9 @@ pytest.importorskip("matplotlib")
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.syspath_prepend(str(TINY))
-    monkeypatch.setitem(EXPERIMENTS, "tiny", importlib.import_module("tiny_experiment"))
+    experiment = importlib.import_module("tiny_experiment")
+    monkeypatch.setitem(EXPERIMENTS, "tiny", experiment)
+    return experiment
 
 
 def test_run_and_run_again(run, tiny, tmp_path):
@@ -36,13 +39,9 @@ def test_a_quick_run_has_fewer_cells_the_seed_and_a_folder_of_its_own(run, tiny,
 
 
 def test_failing_cell_is_exit_code_1(run, tiny, tmp_path, monkeypatch):
-    import tiny_experiment
-
-    from equigraph.apps.reproduction.cells import Cell
-
-    good = tiny_experiment.cells
+    good = tiny.cells
     bad = Cell("tiny.bad", "tiny_experiment:fail", {"text": "out of luck"})
-    monkeypatch.setattr(tiny_experiment, "cells", lambda settings: [*good(settings), bad])
+    monkeypatch.setattr(tiny, "cells", lambda settings: [*good(settings), bad])
     answer = run("reproduce", "tiny", "-o", tmp_path / "out", code=1)
     assert "tiny.bad failed: ValueError: out of luck" in answer.stdout
     assert not (tmp_path / "out" / "tiny").exists()
@@ -58,12 +57,10 @@ def test_no_data_is_told_before_anything_is_computed(run, tmp_path, monkeypatch)
 
 
 def test_ctrl_c_says_how_to_go_on(run, tiny, tmp_path, monkeypatch):
-    import tiny_experiment
-
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tiny_experiment, "finish", interrupted)
+    monkeypatch.setattr(tiny, "finish", interrupted)
     answer = run("reproduce", "tiny", "-o", tmp_path / "out", "--jobs", 1, code=1)
     assert "the same command goes on from there" in answer.stderr
     assert answer.stderr.splitlines()[-1] == "Stopped."

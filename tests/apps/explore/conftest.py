@@ -3,13 +3,18 @@ import json
 import queue
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
-
-from equigraph.apps.explore.people import classroom
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
+
+from equigraph.apps.explore import serve
+from equigraph.apps.explore.people import classroom
+from equigraph.apps.explore.session import Session
+from equigraph.apps.explore.steps import first_step
 
 WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
@@ -17,12 +22,9 @@ WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 @contextmanager
 def running_server(session, **options):
     """Serve a board in a thread until the block ends."""
-    from equigraph.apps.explore import serve
-
     started = queue.Queue()
-    thread = threading.Thread(
-        target=serve, args=(session,), kwargs={"browser": False, "ready": started.put, **options}
-    )
+    settings = {"browser": False, "ready": started.put, **options}
+    thread = threading.Thread(target=serve, args=(session,), kwargs=settings)
     thread.start()
     running = started.get(timeout=60)
     try:
@@ -80,20 +82,11 @@ def boards(tmp_path_factory):
 @pytest.fixture(scope="session")
 def labelled(room):
     """Return a step of the classroom with labels that nobody has to search for."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from equigraph.apps.explore.steps import first_step
-
-    step = first_step(room, 3)
-    return replace(step, labels=np.arange(30) % 3, what="first")
+    return replace(first_step(room, 3), labels=np.arange(30) % 3, what="first")
 
 
 @pytest.fixture(scope="session")
 def served(room, labelled, boards):
     """A server for all tests that change nothing that others rely on."""
-    from equigraph.apps.explore.session import Session
-
     with running_server(Session(labelled)) as running:
         yield running

@@ -66,10 +66,7 @@ def test_a_saved_board_is_printed(room, labelled, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere.xlsx"], "cannot be read"),
-        (["nowhere.json"], "cannot be read"),
         (["--print"], "--print needs a saved board"),
-        (["dataset:nothing"], "no data set"),
         (["-k", "1"], "-k"),
         (["-k", "31", "--no-browser"], "2 to 30 groups"),
         (["--attribute", "height", "--no-browser"], "height"),

@@ -1,11 +1,31 @@
+from contextlib import contextmanager
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 import equigraph as eg
+from equigraph.base import interaction_of
 from equigraph.graph import Graph
+from equigraph.graph.groups.encode import indicator
 
 NASTY = "<script>alert(1)</script>&\"'"
+
+
+@contextmanager
+def quiet_page(browser, path, **options):
+    """Open a page of a file until the block ends; it must log no error and ask for nothing from the network."""
+    page = browser.new_page(**options)
+    said, asked = [], []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    yield page
+    page.close()
+    assert [text for text in said if not text.startswith("[.WebGL")] == []  # remarks of drivers
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 @pytest.fixture(scope="session")
@@ -40,11 +60,6 @@ def make_large(n, k, n_groups, *, seed=0):
 
 def as_result(graph, labels, **changes):
     """Return any labels as a result."""
-    from dataclasses import replace
-
-    from equigraph.base import interaction_of
-    from equigraph.graph.groups.encode import indicator
-
     k = int(labels.max()) + 1
     made = eg.cluster(graph, method="random", n_clusters=2, random_state=0)
     scores = eg.metrics.evaluate(graph, labels)
