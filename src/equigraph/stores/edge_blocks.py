@@ -27,7 +27,7 @@ from equigraph.exceptions import GraphError, ParameterError, only_ours, reason, 
 from equigraph.graph.edges import merge_repeated
 from equigraph.graph.limits import FREE_NODES, TIMES
 from equigraph.graph.names import text_array
-from equigraph.graph.tables import end_columns, weight_column
+from equigraph.graph.tables import end_columns, is_text, weight_column
 from equigraph.graph.validate import warn_self_loops
 from equigraph.stores.block_files import (
     BLOCK_BYTES,
@@ -343,15 +343,6 @@ def sort_block(
     # The temporary files stay until all blocks are written: after the loss of a worker the task may be repeated.
     columns = merged.indices.astype(kind["row"], copy=False)
     return save_block(folder, number, RowBlock(low, high, merged.indptr, columns, data))
-
-
-def is_text(kind: Any) -> bool:
-    """Return whether a column of this arrow type holds text."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def collect_names(
