@@ -219,7 +219,8 @@ def _decode_as(raw: bytes, source: str, encoding: str) -> str:
 
 
 def _word(text: str, match: re.Match[str]) -> str:
-    before = re.search(r"\w*\Z", text[: match.start()])
+    # Of a long text only the end is searched: the search begins anew at every letter.
+    before = re.search(r"\w*\Z", text[max(match.start() - 20, 0) : match.start()])
     after = re.match(r"\w*", text[match.end() :])
     return f"{before[0] if before else ''}{match[0]}{after[0] if after else ''}"[:40]
 
