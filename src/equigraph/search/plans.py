@@ -95,6 +95,7 @@ def plan_for(
         n_raised = max(n_raised, min(n_clusters // _CLUSTERS_EACH, _MOST_RAISED))
     if ruled:
         n_starts, n_raised = min(n_starts, 6), min(max(n_raised, 6), 8 if n <= 500 else n_raised)
+        n_steps *= 2
     plan = Plan(
         n_starts=max(round(n_starts * many), 1),
         n_raised=max(round(n_raised * many), 1),

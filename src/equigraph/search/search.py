@@ -304,7 +304,8 @@ class Search:
         best = self._recombined(found, objective, rng)
         self.watch.step()
         missed, turns = 0, ((_HOT, objective), (_TURNS[-1], objective))
-        if objective.fairness > 0 and target.at_least is None and self.guide.notion is not objective.notion:
+        guided = self.guide.notion is not objective.notion and objective.rules is None
+        if guided and objective.fairness > 0 and target.at_least is None:
             # Labels at the maximum of a notion that takes the worst group are left only by the guide.
             turns = (_HOT, objective), (_GUIDED, self.guide.for_target(target))
         for turn in range(self.plan.n_longer):
