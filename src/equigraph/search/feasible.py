@@ -161,7 +161,10 @@ class FeasibleSearch:
         return self.level_rules.moved(self._on_units(labels))
 
     def first_labels(self, starts: Iterable[NDArray]) -> tuple[bool, NDArray[np.int32] | None]:
-        """Return whether labels that keep the rules are in the pool or may be found, and the nearest ones if not."""
+        """Return whether labels that keep the rules are in the pool or may be found, and the nearest ones if not.
+
+        There are no nearest ones if it is proven that no labels keep the rules.
+        """
         if self.is_large:
             answer = feasible_labels(self.rules)
             if answer.labels is not None:
@@ -395,8 +398,8 @@ def _with_least_size(
         search = make(Rules.of([Sizes(((least, None),)), *rules.items]))
         if search.rules.contradiction:
             return None
-        kept, _ = search.first_labels(starts)
-        if not kept and (answer := feasible_labels(search.rules)).labels is not None:
+        kept, near = search.first_labels(starts)
+        if near is not None and not kept and (answer := feasible_labels(search.rules)).labels is not None:
             search.keep(answer.labels)
             kept = bool(search.inner.pool.labels)
         if kept:
