@@ -154,6 +154,7 @@ def _of_result(
 
 
 def _of_curve(curve: TradeoffCurve, select: Any, left_out: list[str]) -> dict[str, Any]:
+    # `select` checks the name.
     point = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
     if not any(one is point for one in curve.candidates()):
         raise ParameterError(
