@@ -232,3 +232,23 @@ def test_longer_annealings_pay_on_a_graph_without_clusters():
         search.plan = replace(search.plan, n_longer=n_longer)
         found.append(search.score(search.solve([Target()])[0])[0])
     assert found[1] > found[0] + 0.001
+
+
+def test_annealing_under_the_guide_finds_more_where_every_cluster_is_fair(monkeypatch):
+    """Where NB is 1, no small change of the labels pays under NB itself."""
+    mix = np.random.default_rng(2).dirichlet(np.full(4, 1.5), size=12)
+    data = eg.datasets.make_planted_graph(600, 12, mean_degree=14, mixing=0.35, group_mix=mix, random_state=2)
+    anneal = Search._annealed
+
+    def annealed_without(search, labels, objective, rng, hot, share=1.0, guide=None):
+        return anneal(search, labels, objective, rng, hot, share)
+
+    def mean_value():
+        models = [eg.FairPartition(12, 0.5, random_state=seed) for seed in (0, 1)]
+        fits = [model.fit(data.adjacency, sensitive_features=data.sensitive_features) for model in models]
+        assert min(fit.notion_ for fit in fits) == 1
+        return np.mean([fit.objective_ for fit in fits])
+
+    with_guide = mean_value()
+    monkeypatch.setattr(Search, "_annealed", annealed_without)
+    assert with_guide > mean_value() + 0.001
