@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,9 @@ def local_search(
     max_passes: int = 100,
     least_gain: float = 0.0,
     pause: Pause = no_check,
-) -> float:
-    """Move single sites while the objective rises; return the total gain.
+    sweep: Callable[[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Move single sites while the objective rises; return the total gains of Q, of the notion and of the objective.
 
     A pass visits the sites with a neighbour that moved. If its gain is at most ``least_gain``, the next pass visits all
     sites, since fairness couples clusters that share no edge. The search ends if the gain of that pass is as small.
@@ -67,62 +68,45 @@ def local_search(
         See above; with 0 the search ends when no site moves.
     pause : callable
         Called between passes.
+    sweep : callable, optional
+        Does one pass, from ``awake``, ``wanted`` and ``gained`` of `Tour`; by default on the level of the partition.
     """
-    n = partition.level.n_sites
-    order = np.arange(n) if rng is None else rng.permutation(n)
-    seen = np.zeros(0, dtype=np.int32) if within is None else within
-    awake, gained = np.ones(n, dtype=np.bool_), np.zeros(5)
-    if partition.objective.rules is not None:
-        order = order[partition.objective.rules.fixed[order] < 0]
-    examples = example_sites(partition) if fixed else np.zeros(0, dtype=np.int64)
-    wanted, room = np.zeros((0, 1), dtype=np.int64), neighbour_buffers(partition.n_clusters)
     level, terms, score, _, state = partition.arrays
-    for _ in passes(awake, gained, lambda: int(state.tally[BROKEN]), max_passes, least_gain):
+    n, k, objective = level.n_sites, partition.n_clusters, partition.objective
+    order = np.arange(n) if rng is None else rng.permutation(n)
+    if objective.rules is not None:
+        order = order[objective.rules.fixed[order] < 0]
+    if sweep is None:
+        seen = np.zeros(0, dtype=np.int32) if within is None else within
+        room = neighbour_buffers(k)
+
+        def sweep(awake: NDArray, wanted: NDArray, gained: NDArray) -> None:
+            visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
+
+    awake, wanted, gained = np.ones(n, dtype=np.bool_), np.zeros((0, 1), dtype=np.int64), np.zeros(5)
+    examples = np.zeros(0, dtype=np.int64)
+    if fixed and objective.fairness and k > MOST_DENSE and level.columns.shape[0]:
+        # Too many clusters to try all: a node of each group of the first attribute preselects candidates.
+        examples = np.full(int(objective.offsets[1]), -1, dtype=np.int64)
+        known = np.flatnonzero(level.columns[:, 0] >= 0)
+        examples[level.columns[known, 0]] = known
+    for _ in range(max_passes):
+        whole, n_moves, gain, missed = bool(awake.all()), gained[0], gained[3], state.tally[BROKEN]
         if examples.size:
             wanted = wanted_clusters(level, terms, score, state, examples)
-        visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
+        sweep(awake, wanted, gained)
         pause()
-    return float(gained[3])
+        if gained[0] > n_moves and (gained[3] - gain > least_gain or state.tally[BROKEN] < missed):
+            continue
+        if whole:
+            break
+        awake[:] = True
+    return gained[1:4]
 
 
 def neighbour_buffers(n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return work arrays for the candidate clusters of a site; see `Tour`."""
     return np.zeros(n_clusters), np.empty(n_clusters + 1 + 2 * N_WANTED, dtype=np.int64)
-
-
-def passes(
-    awake: NDArray[np.bool_],
-    gained: NDArray[np.float64],
-    broken: Callable[[], int],
-    max_passes: int,
-    least_gain: float,
-) -> Iterator[None]:
-    """Yield before each pass over the sites, until the gain of a pass over all sites is at most ``least_gain``."""
-    whole = True
-    for _ in range(max_passes):
-        n_moves, gain, missed = gained[0], gained[3], broken()
-        yield
-        if gained[0] > n_moves and (gained[3] - gain > least_gain or broken() < missed):
-            whole = False
-        elif whole:
-            break
-        else:
-            awake[:] = True
-            whole = True
-
-
-def example_sites(partition: Partition) -> NDArray[np.int64]:
-    """Return a node of each group of the first attribute if there are too many clusters to try all; else nothing.
-
-    The nodes only serve to preselect candidate clusters, so one node per group, by one attribute, is enough.
-    """
-    objective, columns = partition.objective, partition.level.columns
-    if not objective.fairness or partition.n_clusters <= MOST_DENSE or not columns.shape[0]:
-        return np.zeros(0, dtype=np.int64)
-    examples = np.full(int(objective.offsets[1]), -1, dtype=np.int64)
-    known = np.flatnonzero(columns[:, 0] >= 0)
-    examples[columns[known, 0]] = known
-    return examples
 
 
 def climb(
@@ -165,7 +149,7 @@ def climb(
     n_cycles, gain = 0, np.inf
     while n_cycles < max_cycles and gain >= tol:
         partition = Partition(level, objective, labels, None if fixed else level.n_sites)
-        gain = local_search(partition, rng, least_gain=tol / 10, **options)
+        gain = local_search(partition, rng, least_gain=tol / 10, **options)[2]
         labels, further = _coarse_moves(partition, rng, tol / 10, options)
         gain += further
         n_cycles += 1
@@ -201,7 +185,7 @@ def _coarse_moves(
         coarse = np.empty(level.n_sites, dtype=np.int32)
         coarse[parts] = labels
         moved = Partition(level, objective, coarse, None if options["fixed"] else level.n_sites)
-        risen = local_search(moved, rng, least_gain=least_gain, **options)
+        risen = local_search(moved, rng, least_gain=least_gain, **options)[2]
         labels, gain = compact(moved.labels), gain + risen
         if risen == 0 and level.n_sites == n_clusters:
             break

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.graph.validate import largest_weight, shares_of, unit_weights
-from equigraph.search.arrays import BROKEN, LabelState, Level, SwapCandidates, Tour
-from equigraph.search.kernels.local import visit, wanted_clusters
+from equigraph.search.arrays import LabelState, Level, SwapCandidates, Tour
+from equigraph.search.kernels.local import visit
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
 from equigraph.search.level import aggregate, level_of, links_to
@@ -20,10 +20,9 @@ from equigraph.search.moves import (
     LEAST_SWAP,
     SWAP_PASSES,
     empty_candidates,
-    example_sites,
+    local_search,
     neighbour_buffers,
     no_check,
-    passes,
     repeat_swaps,
 )
 from equigraph.search.objective import Objective
@@ -152,21 +151,18 @@ class GraphRows:
         Returns the labels and the gain of modularity.
         """
         partition = Partition(self.nodes, objective, labels)
-        examples = example_sites(partition)
-        wanted = np.zeros((0, 1), dtype=np.int64)
-        awake, gained = np.ones(self.n_nodes, dtype=np.bool_), np.zeros(5)
-        state: Sequence[NDArray] = [awake, gained, *partition.state]
-        level, terms, score, _, label_state = partition.arrays
-        for _ in passes(awake, gained, lambda: int(label_state.tally[BROKEN]), max_passes, least_gain):
-            if examples.size:
-                wanted = wanted_clusters(level, terms, score, label_state, examples)
+
+        def sweep(awake: NDArray, wanted: NDArray, gained: NDArray) -> None:
+            state = [awake, gained, *partition.state]
             new = self.store.walk(visit_block, state, objective, wanted, self.unit, needed=any_awake)
             # The partition refers to the arrays passed in, so these are updated.
             for old, updated in zip(state, new, strict=True):
                 if old is not updated:
                     old[...] = updated
-            pause()
-        return partition.labels, float(gained[1])
+
+        limits: dict[str, Any] = {"max_passes": max_passes, "least_gain": least_gain, "pause": pause}
+        gains = local_search(partition, sweep=sweep, **limits)
+        return partition.labels, float(gains[0])
 
     def swap(
         self,
