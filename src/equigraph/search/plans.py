@@ -37,6 +37,8 @@ _STARTS = (
 _CLUSTERS_EACH, _MOST_RAISED, _RAISED_WORK = 4, 8, 12_000
 # Most final annealings; none on graphs with more nodes plus tenths of stored entries than this.
 _MOST_LONGER, _LONGER_WORK = 8, 20_000
+# Least proposals of these annealings per node and cluster, and in all, where there are no clear clusters.
+_PER_UNCLEAR, _MOST_UNCLEAR = 1_000, 8_000_000
 # From so many nodes on, so many rounds of swaps and single moves follow at the end; on fewer nodes annealing proposes
 # all relevant swaps.
 _SWAPPED_NODES, _SWAP_ROUNDS = 500, 10
@@ -60,6 +62,8 @@ class Plan:
         Number of proposals of an annealing on the nodes.
     n_longer : int
         Most final annealings, each of them longer, while their gain is large enough.
+    n_unclear : int
+        Least number of proposals of each of these where there are no clear clusters.
     n_swaps : int
         Number of final rounds of swaps.
     """
@@ -68,6 +72,7 @@ class Plan:
     n_raised: int
     n_steps: int
     n_longer: int
+    n_unclear: int
     n_swaps: int
 
 
@@ -88,7 +93,8 @@ def plan_for(
     dense = max(entries / (_EDGES * max(n, 1)), 1.0)
     long = ruled or n <= _FEW_NODES
     least = _LEAST_FRONT if front and not long else _LEAST_STEPS
-    n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, least)
+    pairs = n * min(n_clusters, _MOST_CLUSTERS) / dense
+    n_steps = max(_PER_PAIR * pairs, least)
     work = n + entries / 10
     n_starts, n_raised = next((counts for most, counts in _STARTS if work <= most), (1, 1))
     if work <= _RAISED_WORK:
@@ -101,6 +107,7 @@ def plan_for(
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
         n_longer=_MOST_LONGER if work <= _LONGER_WORK else 0,
+        n_unclear=int(min(_PER_UNCLEAR * pairs, _MOST_UNCLEAR) * many),
         n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
     )
     if not front:

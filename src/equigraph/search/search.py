@@ -35,6 +35,8 @@ _AFTER, _FILL = 0.25, 0.4
 # The final annealings start with this length and go on, ever longer, while the gain of one is at least this. Graphs
 # without clear clusters have many near-optimal divisions, and only long annealings find better ones.
 _LONGER, _WORTH_LONGER = 4.0, 2e-4
+# Clusters are unclear if the overlay of two divisions has so many parts more than clusters, as a share of the sites.
+_UNCLEAR = 0.06
 # The dial for divisions that include fairness from the first move on.
 _MIXED = 0.35
 # Values of the dial searched before a bound, and the increasing shares of the bound searched before the bound itself.
@@ -303,13 +305,16 @@ class Search:
             self.watch.step()
         best = self._recombined(found, objective, rng)
         self.watch.step()
+        parts = [int(common_parts(best.labels, one.labels).max()) + 1 for one in found]
+        unclear = np.mean(parts) - self.n_clusters > _UNCLEAR * self.level.n_sites
+        least = self.plan.n_unclear / self.plan.n_steps if unclear else 0.0
         missed, turns = 0, ((_HOT, objective), (_TURNS[-1], objective))
         guided = self.guide.notion is not objective.notion and objective.rules is None
         if guided and objective.fairness > 0 and target.at_least is None:
             # Labels at the maximum of a notion that takes the worst group are left only by the guide.
             turns = (_HOT, objective), (_GUIDED, self.guide.for_target(target))
         for turn in range(self.plan.n_longer):
-            share, (hot, guide) = _LONGER * 2 ** (turn // 2), turns[turn % 2]
+            share, (hot, guide) = max(_LONGER * 2 ** (turn // 2), least), turns[turn % 2]
             longer = self._annealed(best.labels, objective, rng, hot, share, guide)
             best, before = self.best_of([best, longer], objective), best
             gain = objective.value(*best[1:3]) - objective.value(*before[1:3])
