@@ -226,3 +226,23 @@ def test_isolated_node():
     told = explain_node(Subject(eg.Graph(sparse.csr_array((3, 3))), np.array([0, 1, 1]), 2), 0)
     assert "linked to nobody" in str(told)
     assert told.moves[0].Q == 0
+
+
+def test_the_conclusion_on_two_clusters_gives_the_reason():
+    square = eg.as_graph([[0, 3, 1, 0], [3, 0, 0, 1], [1, 0, 0, 3], [0, 1, 3, 0]])
+
+    def conclusion(teams, labels, aim, rules=None):
+        groups = {"team": encode_groups(list(teams))}
+        return explain_pair(Subject(square, np.array(labels), 4, groups, aim, rules), 0, 1).conclusion
+
+    half, only, bound = Aim(fairness=0.5), Aim(fairness=1.0), Aim(at_least=0.9)
+    assert conclusion("xyxy", [0, 1, 2, 3], half).endswith("or because no better division was found.")
+    broken = conclusion("xyxy", [0, 1, 2, 3], half, Rules(apart=[(0, 1)]))
+    assert broken.endswith("they are two because together they would break a rule.")
+    assert conclusion("xxyy", [0, 1, 2, 3], bound).endswith("they are two because their NB would be too low.")
+    # Links do not count at a dial of 1.
+    assert conclusion("xyxy", [0, 0, 1, 1], only).startswith("As one they would leave 0 Q + 1 NB as it is: ")
+    assert conclusion("xxyy", [0, 2, 3, 1], Aim(fairness=0.1)).endswith(": fewer links join them than chance would give.")
+    assert conclusion("xyyx", [0, 2, 3, 1], only).endswith(": fairness would fall.")
+    both = ": fewer links join them than chance would give and fairness would fall."
+    assert conclusion("xyyx", [0, 2, 3, 1], half).endswith(both)

@@ -225,8 +225,8 @@ class Stability(Tabular):
         columns = {
             name: np.array([getattr(row, name) for row in self.rows], dtype=float) for name in _COLUMNS
         }
-        recommended = np.array([row.k == self.recommended for row in self.rows])
-        return {**columns, "k": columns["k"].astype(int), "recommended": recommended}
+        k = columns["k"].astype(int)
+        return {**columns, "k": k, "recommended": k == self.recommended}
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
@@ -341,7 +341,8 @@ def stability(
         estimator = FairPartition(fairness=0.5 if known.attributes is not None else 0.0, effort=_EFFORT)
     # The weight of fairness in the objective that numbers of clusters are compared by.
     dial, notion = 0.0, get_notion(getattr(estimator, "notion", "normalized"))
-    if type(estimator).__name__ in _DIALS and getattr(estimator, "at_least", None) is None:
+    has_dial = type(estimator).__name__ in _DIALS and getattr(estimator, "at_least", None) is None
+    if has_dial and known.attributes is not None:
         dial = float(estimator.fairness)
     notify, stopped = Notifier(callbacks), False
     rows: list[StabilityRow] = []
@@ -361,7 +362,7 @@ def stability(
             break
     if all(row.error is not None for row in rows):
         raise ParameterError(f"No number of clusters could be fitted: {rows[0].error}")
-    aim = f"{1 - dial:g} Q + {dial:g} {notion.measure}" if dial and known.attributes is not None else "Q"
+    aim = f"{1 - dial:g} Q + {dial:g} {notion.measure}" if dial else "Q"
     return Stability(
         tuple(rows),
         known.node_names,
@@ -426,17 +427,19 @@ def _row(
     graph: Graph, notion: Notion, dial: float, number: int, own: list[Labels], others: list[Labels]
 ) -> StabilityRow:
     """Return the row of a number of clusters, by fits to a graph and to copies without a few edges."""
-    found = []
-    for labels in own:
-        scores = score_labels(graph, labels, notion)
-        modularity, fairness = scores["Q"], scores.get(notion.measure)
-        objective = modularity if fairness is None else (1 - dial) * modularity + dial * fairness
-        found.append((modularity, fairness, objective, labels))
-    seeds_ari, seeds_nmi = mean_agreement(combinations(own, 2))
-    removals_ari, removals_nmi = mean_agreement(product(own, others))
-    agreement = (seeds_ari, seeds_nmi, removals_ari, removals_nmi)
-    best = max(found, key=lambda one: one[2])
-    return StabilityRow(number, *agreement, *best, **consensus([*own, *others], number))
+    scores = [score_labels(graph, labels, notion) for labels in own]
+    objectives = [(1 - dial) * one["Q"] + dial * one.get(notion.measure, 0.0) for one in scores]
+    best = int(np.argmax(objectives))
+    return StabilityRow(
+        number,
+        *mean_agreement(combinations(own, 2)),
+        *mean_agreement(product(own, others)),
+        Q=scores[best]["Q"],
+        fairness=scores[best].get(notion.measure),
+        objective=objectives[best],
+        best=own[best],
+        **consensus([*own, *others], number),
+    )
 
 
 def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float]:
@@ -455,25 +458,18 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
     """
     # Rounded: the index of a pair depends on their order in the last digit.
     agreement = np.array([[adjusted_rand_score(one, other) for other in labelings] for one in labelings])
-    reference = np.asarray(labelings[int(agreement.sum(axis=1).round(12).argmax())], dtype=np.intp)
-    nodes = np.arange(reference.size)
-
-    def count_votes() -> NDArray[np.float64]:
-        votes = np.zeros((reference.size, n_clusters))
-        for labels in labelings:
-            votes[nodes, align_labels(labels, reference, n_clusters)] += 1
-        return votes
-
-    votes = count_votes()
+    winner = labelings[int(agreement.sum(axis=1).round(12).argmax())]
+    nodes = np.arange(winner.size)
     for _ in range(_ROUNDS):
+        reference = winner
+        votes: NDArray[Any] = sum(
+            np.eye(n_clusters)[align_labels(labels, reference, n_clusters)] for labels in labelings
+        )
         # Half a vote for where a node is now, so that ties change nothing.
-        favoured = votes.copy()
-        favoured[nodes, reference] += 0.5
+        favoured = votes + 0.5 * np.eye(n_clusters)[reference]
         winner = favoured.argmax(axis=1)
         if np.array_equal(winner, reference) or np.unique(winner).size < np.unique(reference).size:
             break
-        reference = winner
-        votes = count_votes()
     sure = votes[nodes, reference] / len(labelings)
     votes[nodes, reference] = -1
     second = np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), reference)

@@ -115,10 +115,6 @@ class Subject:
         """N of each attribute."""
         return self.notions(self.labels)
 
-    def gains(self, labels: NDArray[np.intp]) -> dict[str, float]:
-        """Return the gain in N of each attribute by other labels."""
-        return {name: value - self.fairness[name] for name, value in self.notions(labels).items()}
-
     def cluster(self, number: Any) -> int:
         """Return the number of a cluster; raise ParameterError if there is none of that number."""
         text = name_text(number)
@@ -142,34 +138,34 @@ class Subject:
             return ()
         return tuple(violations(self.rules, self._facts, labels, None, n_clusters))
 
-    def rules_after(
-        self, labels: NDArray[np.intp], n_clusters: int | None
-    ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
-        """Return the violations that other labels add, and those that they remove.
+    def change(self, Q: float, labels: NDArray[np.intp], n_clusters: int | None) -> dict[str, Any]:
+        """Return the fields of a `Change` to other labels, from their change of the modularity.
 
-        A violation before and after, even with other numbers, is neither.
+        A violation before and after, even with other numbers, is neither added nor removed.
         """
+        fairness, aim = self.notions(labels), self.aim
+        gains = {name: value - self.fairness[name] for name, value in fairness.items()}
         after = self._violations(labels, n_clusters)
         now, then = ({one.about for one in found} for found in (self.broken, after))
-        return (
-            tuple(one for one in after if one.about not in now),
-            tuple(one for one in self.broken if one.about not in then),
-        )
+        return {
+            "Q": Q,
+            "fairness": gains,
+            "objective": aim.objective(Q, gains),
+            "breaks": tuple(one for one in after if one.about not in now),
+            "mends": tuple(one for one in self.broken if one.about not in then),
+            "fair_enough": aim.at_least is None or aim.mean(fairness) >= aim.at_least - _TOLERANCE,
+        }
 
 
 def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
     """Return the subject of a result: its graph, labels, attributes, objective and rules."""
     known, parameters = graph_of(result, graph), result.parameters
     attributes = read_nodes(known).attributes(sensitive_features, known.attribute)
-    weights = {}
+    aim = Aim(notion_of(result))
     if attributes is not None:
+        fairness = parameters.get("fairness") if result.method in _DIALS else None
         weights = dict(zip(attributes.names, attributes.weights.tolist(), strict=True))
-    aim = Aim(
-        notion=notion_of(result),
-        fairness=parameters.get("fairness") if result.method in _DIALS else None,
-        at_least=parameters.get("at_least"),
-        weights=weights,
-    )
+        aim = Aim(aim.notion, fairness, parameters.get("at_least"), weights)
     given = parameters.get("rules") if rules is None else rules
     return Subject(
         graph=known,
@@ -189,7 +185,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, Violation):
         return str(value)
     if isinstance(value, (Linked, Move)):
-        return _as_json(vars(value))
+        value = vars(value)
     if isinstance(value, tuple):
         return [_as_json(one) for one in value]
     if isinstance(value, Mapping):
@@ -207,8 +203,25 @@ class Linked:
     names: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Move:
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Effect of other labels on the scores and the rules; ``fair_enough`` is whether they keep the bound on N."""
+
+    Q: float
+    fairness: Mapping[str, float]
+    objective: float | None
+    breaks: tuple[Violation, ...]
+    mends: tuple[Violation, ...]
+    fair_enough: bool
+
+    @property
+    def gain(self) -> float:
+        """Change of the objective, which is the modularity for a method without a dial."""
+        return self.Q if self.objective is None else self.objective
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move(Change):
     """Effect of moving one person to another cluster.
 
     Attributes
@@ -223,14 +236,11 @@ class Move:
         Change of the objective; None if the method has no dial.
     breaks, mends : tuple of Violation
         Violations of rules that would be added, and that would be removed.
+    fair_enough : bool
+        Whether the notion keeps the lower bound of the method, if there is one.
     """
 
     cluster: int
-    Q: float
-    fairness: Mapping[str, float]
-    objective: float | None
-    breaks: tuple[Violation, ...]
-    mends: tuple[Violation, ...]
 
 
 class _Explanation:
@@ -304,24 +314,15 @@ class NodeExplanation(_Explanation):
         """
         if self.size == 1:
             return f"{self.node} stays: cluster {self.cluster} would be empty."
-        allowed = [move for move in self.moves if not move.breaks and self._fair_enough(move)]
-        best = max(allowed, key=self._gain, default=None)
-        if best is None or self._gain(best) <= _TOLERANCE:
+        allowed = [move for move in self.moves if not move.breaks and move.fair_enough]
+        best = max(allowed, key=lambda move: move.gain, default=None)
+        if best is None or best.gain <= _TOLERANCE:
             within = " within the rules" if any(move.breaks for move in self.moves) else ""
             return f"No move of {self.node} alone raises {self.aim.in_words}{within}."
         return (
             f"Moving {self.node} alone to cluster {best.cluster} would raise {self.aim.in_words} by "
-            f"{self._gain(best):.4f}."
+            f"{best.gain:.4f}."
         )
-
-    def _gain(self, move: Move) -> float:
-        return move.Q if move.objective is None else move.objective
-
-    def _fair_enough(self, move: Move) -> bool:
-        if self.aim.at_least is None:
-            return True
-        after = {name: self.fairness[name] + gain for name, gain in move.fairness.items()}
-        return self.aim.mean(after) >= self.aim.at_least - _TOLERANCE
 
 
 def explain_node(subject: Subject, name: Any) -> NodeExplanation:
@@ -343,9 +344,7 @@ def explain_node(subject: Subject, name: Any) -> NodeExplanation:
     for cluster in np.delete(np.arange(k), own).tolist():
         moved = labels.copy()
         moved[node] = cluster
-        breaks, mends = subject.rules_after(moved, k)
-        Q, gains = float(gain[cluster]), subject.gains(moved)
-        moves.append(Move(cluster, Q, gains, subject.aim.objective(Q, gains), breaks, mends))
+        moves.append(Move(cluster=cluster, **subject.change(float(gain[cluster]), moved, k)))
     return NodeExplanation(
         node=graph.node_names[node : node + 1].tolist()[0],
         cluster=own,
@@ -370,8 +369,8 @@ def _few(names: tuple[Any, ...]) -> str:
     return listed(shown) if len(names) <= _NAMES else f"{', '.join(shown)} and {len(names) - _NAMES:,} more"
 
 
-@dataclass(frozen=True, repr=False)
-class PairExplanation(_Explanation):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PairExplanation(Change, _Explanation):
     """Explanation of two separate clusters; printing it gives sentences.
 
     Attributes
@@ -394,6 +393,8 @@ class PairExplanation(_Explanation):
         For each attribute the members of each group, in the first cluster and in the second.
     breaks, mends : tuple of Violation
         Violations of rules that would be added, and that would be removed.
+    fair_enough : bool
+        Whether the notion would keep the lower bound of the method, if there is one.
     weighted : bool
         Whether links have weights, so that their sums are not counts.
     aim : Aim
@@ -405,12 +406,7 @@ class PairExplanation(_Explanation):
     inside: tuple[float, float]
     between: float
     by_chance: float
-    Q: float
-    fairness: Mapping[str, float]
-    objective: float | None
     compositions: Mapping[str, Mapping[Any, tuple[int, int]]]
-    breaks: tuple[Violation, ...]
-    mends: tuple[Violation, ...]
     weighted: bool
     aim: Aim
 
@@ -420,16 +416,24 @@ class PairExplanation(_Explanation):
     @property
     def conclusion(self) -> str:
         """The answer in one sentence."""
-        gain, what = (self.Q if self.objective is None else self.objective), self.aim.in_words
-        if gain < 0:
-            why = "what links gain, fairness loses"
-            if self.Q < 0:
-                why = "fewer links join them than chance would give"
-            return f"They are two because as one they would lower {what} by {-gain:.4f}: {why}."
-        return (
-            f"As one they would raise {what} by {gain:.4f}: they are two because so many clusters were asked for, or "
-            "because no better division was found."
-        )
+        what, f = self.aim.in_words, self.aim.fairness
+        if self.gain < -_TOLERANCE:
+            has_dial = self.objective is not None
+            fewer = (
+                "fewer links join them than chance would give"
+                if self.Q < 0 and not (has_dial and f == 1)
+                else ""
+            )
+            unfair = "fairness would fall" if has_dial and f and self.aim.mean(self.fairness) < 0 else ""
+            why = listed(filter(None, (fewer, unfair)))
+            return f"They are two because as one they would lower {what} by {-self.gain:.4f}: {why}."
+        change = f"raise {what} by {self.gain:.4f}" if self.gain > _TOLERANCE else f"leave {what} as it is"
+        why = "so many clusters were asked for, or because no better division was found"
+        if self.breaks:
+            why = "together they would break a rule"
+        elif not self.fair_enough:
+            why = f"their {self.aim.notion.measure} would be too low"
+        return f"As one they would {change}: they are two because {why}."
 
 
 def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
@@ -446,9 +450,8 @@ def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
         rows = adjacency[np.flatnonzero(labels == one)]
         links[one, other] = float(rows.data[labels[rows.indices] == other].sum(dtype=np.float64))
     joined = np.where(labels == b, a, labels)
-    volumes, fairness = subject.volumes, subject.gains(joined)
+    volumes = subject.volumes
     Q = float(2 * (links[a, b] / total - (volumes[a] / total) * (volumes[b] / total)))
-    breaks, mends = subject.rules_after(joined, None)
     compositions = {}
     for name, groups in subject.attributes.items():
         pairs = subject.table(name, labels)[[a, b]].T.tolist()
@@ -459,12 +462,8 @@ def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
         inside=(links[a, a] / 2, links[b, b] / 2),
         between=links[a, b],
         by_chance=float(volumes[a] * (volumes[b] / total)),
-        Q=Q,
-        fairness=fairness,
-        objective=subject.aim.objective(Q, fairness),
         compositions=compositions,
-        breaks=breaks,
-        mends=mends,
         weighted=subject.graph.is_weighted,
         aim=subject.aim,
+        **subject.change(Q, joined, None),
     )

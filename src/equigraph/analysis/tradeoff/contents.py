@@ -111,37 +111,8 @@ class CurveEntries(RunEntries):
 
 def contents_of(curve: Any, point: TradeoffPoint, **further: Any) -> Contents:
     """Return the files of a curve, with the labels of one point and further entries of curve.json."""
-    entries = {**json_of(curve), "recommended": place_of(curve, point), **further}
-    return {TABLE: table_of(curve), CURVE: entries, LABELS: curve.labels_table(point)}
-
-
-def table_of(curve: Any) -> dict[str, NDArray]:
-    """Return one row per point; see `TradeoffCurve.table`."""
-    # A point as good as one of the front is on the front, even if it is another object.
-    pairs = {_pair(point, curve.measure) for point in curve.front}
-    rows = []
-    for point in curve.points:
-        row: dict[str, Any] = {"fairness": point.fairness, **point.scores}
-        for name in point.scores:
-            row |= {f"{name}_mean": point.means[name], f"{name}_std": point.spreads[name]}
-        row |= {name: getattr(point, name) for name in ("stability", "sizes", "seed", "n_restarts", "status")}
-        row |= {"sizes": " ".join(map(str, point.sizes.tolist())), "status": point.status or ""}
-        rows.append({**row, "on_front": _pair(point, curve.measure) in pairs})
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-
-def _pair(point: TradeoffPoint, measure: str) -> tuple[float, float]:
-    return round(point.scores["Q"], 12), round(point.scores[measure], 12)
-
-
-def json_of(curve: Any) -> dict[str, Any]:
-    """Return the summary of a curve, the names of the nodes, and the labels of each point in their order."""
-    return {
-        **curve.summary(),
-        "nodes": [str(name) for name in curve.node_names.tolist()],
-        "labels": [point.labels.tolist() for point in curve.points],
-        "front_labels": [None if one in curve.points else one.labels.tolist() for one in curve.front],
-    }
+    entries = {**curve.content(), "recommended": place_of(curve, point), **further}
+    return {TABLE: curve.table(), CURVE: entries, LABELS: curve.labels_table(point)}
 
 
 def place_of(curve: Any, point: TradeoffPoint) -> dict[str, Any]:

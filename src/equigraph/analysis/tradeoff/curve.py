@@ -24,9 +24,7 @@ from equigraph.analysis.tradeoff.contents import (
     contents_of,
     curve_parts,
     index_of,
-    json_of,
     scores_of,
-    table_of,
 )
 from equigraph.analysis.tradeoff.selection import choose, hypervolume, pareto_front
 from equigraph.exceptions import InfeasibleError
@@ -151,7 +149,20 @@ class TradeoffCurve(Featured):
         The columns are fairness (the dial), the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
         restarts, stability, sizes (one text, separated by blanks), seed, n_restarts, status and on_front.
         """
-        return table_of(self)
+        # A point as good as one of the front is on the front, even if it is another object.
+        front = {self._place(point) for point in self.front}
+        rows = []
+        for point in self.points:
+            row: dict[str, Any] = {"fairness": point.fairness, **point.scores}
+            for name in point.scores:
+                row |= {f"{name}_mean": point.means[name], f"{name}_std": point.spreads[name]}
+            row |= {"stability": point.stability, "sizes": " ".join(map(str, point.sizes.tolist()))}
+            row |= {"seed": point.seed, "n_restarts": point.n_restarts, "status": point.status or ""}
+            rows.append({**row, "on_front": self._place(point) in front})
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def _place(self, point: TradeoffPoint) -> tuple[float, float]:
+        return round(point.scores["Q"], 12), round(point.scores[self.measure], 12)
 
     def pareto(self, x: str = "Q", y: str | None = None, *, of: Of = "labels") -> NDArray[np.intp]:
         """Return the indices of the points that no other point dominates.
@@ -325,12 +336,21 @@ class TradeoffCurve(Featured):
             **{name: plain(getattr(self, name)) for name in RUN},
         }
 
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write `summary`, the names of the nodes, and the labels of each point in their order.
+    def content(self) -> dict[str, Any]:
+        """Return `summary`, the names of the nodes, and the labels of each point in their order.
 
-        ``front_labels`` are those of the front, null if they are labels of a point.
+        ``front_labels`` are those of the front, None if they are labels of a point.
         """
-        write_json(path, json_of(self))
+        return {
+            **self.summary(),
+            "nodes": [str(name) for name in self.node_names.tolist()],
+            "labels": [point.labels.tolist() for point in self.points],
+            "front_labels": [None if one in self.points else one.labels.tolist() for one in self.front],
+        }
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `content` as JSON."""
+        write_json(path, self.content())
 
     def save(
         self,
