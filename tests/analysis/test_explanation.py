@@ -242,7 +242,9 @@ def test_the_conclusion_on_two_clusters_gives_the_reason():
     assert conclusion("xxyy", [0, 1, 2, 3], bound).endswith("they are two because their NB would be too low.")
     # Links do not count at a dial of 1.
     assert conclusion("xyxy", [0, 0, 1, 1], only).startswith("As one they would leave 0 Q + 1 NB as it is: ")
-    assert conclusion("xxyy", [0, 2, 3, 1], Aim(fairness=0.1)).endswith(": fewer links join them than chance would give.")
+    assert conclusion("xxyy", [0, 2, 3, 1], Aim(fairness=0.1)).endswith(
+        ": fewer links join them than chance would give."
+    )
     assert conclusion("xyyx", [0, 2, 3, 1], only).endswith(": fairness would fall.")
     both = ": fewer links join them than chance would give and fairness would fall."
     assert conclusion("xyyx", [0, 2, 3, 1], half).endswith(both)

@@ -82,3 +82,18 @@ def test_attributes_have_a_price(room):
     told = json.loads(json.dumps(prices.to_dict()))
     assert set(told) == {"measure", "missed", "rows"}
     assert RulePrices(prices.rows, "NB").idle == prices.idle == ()
+
+
+def test_a_rule_may_cost_cohesion_only():
+    """At a dial of 1 a search takes the most cohesive labels whose fairness is within .01 of the highest."""
+    rng = np.random.default_rng(2)
+    links = np.triu(rng.random((40, 40)) < 0.15, 1).astype(float)
+    graph = eg.Graph(links + links.T, sensitive_features=rng.choice(list("abc"), 40))
+    rules = Rules(together=[(2, 3)], sizes=(5, 16))
+    options = {"fairness": 1.0, "notion": "evenness", "effort": 0.02, "random_state": 2}
+    prices = eg.cluster(graph, n_clusters=4, rules=rules, **options).price(effort=0.02)
+    now, alone = prices.rows[:2]
+    assert alone.notion == now.notion
+    assert alone.Q > now.Q + 0.02
+    assert prices.idle == ("every cluster of 5 to 16 nodes",)
+    assert "Dearest" not in prices.describe()

@@ -8,7 +8,7 @@ differ.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,7 +30,7 @@ from equigraph.rules import Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words as rules_in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.feasible import FeasibleSearch, make_feasible_search
-from equigraph.search.pool import Target
+from equigraph.search.pool import TOLERANCE, Target
 
 # More rules than this are priced by kind, not one by one.
 _MOST_SINGLE = 30
@@ -38,6 +38,8 @@ _MOST_SINGLE = 30
 _LEAST, _SAME = 1e-9, 5e-4
 # Number of searches for each set of rules.
 _SEARCHES = 2
+# At a dial of 1 a search stops as soon as fairness is within .01 of the highest; prices need the highest.
+_LARGEST_DIAL = 1 - 1e-6
 ALL, NONE = "all rules kept", "without any rule"
 
 
@@ -105,9 +107,8 @@ class RulePrices(Tabular):
 
     def table(self) -> dict[str, NDArray]:
         """Return the columns rule, objective, Q, the measure of the notion, links, cost, low, high and binds."""
-        names = ("rule", "objective", "Q", "notion", "links", "cost", "low", "high", "binds")
-        heads = {"notion": self.measure}
-        return {heads.get(name, name): np.array([getattr(row, name) for row in self.rows]) for name in names}
+        names = {field.name: field.name for field in fields(Price)} | {"notion": self.measure}
+        return {head: np.array([getattr(row, name) for row in self.rows]) for name, head in names.items()}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
@@ -143,8 +144,7 @@ class RulePrices(Tabular):
         >>> RulePrices((row, row, row), "NB").describe()
         'Dearest: 0 and 1 apart, which costs 0.080 to 0.100 of the objective.'
         """
-        binding = [row for row in self.rows[1:-1] if row.binds]
-        dearest = max(self.rows[1:-1], key=lambda row: row.cost) if binding else None
+        dearest = max(self.rows[1:-1], key=lambda row: row.cost, default=None)
         return in_words("prices", dearest=dearest, idle=self.idle, missed=self.missed, same=_SAME)
 
 
@@ -188,7 +188,7 @@ class _Pricing:
             self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
         self.target = Target(0.0, None)
         if graph.attributes is not None:
-            self.target = Target(float(parameters["fairness"]), parameters["at_least"])
+            self.target = Target(min(parameters["fairness"], _LARGEST_DIAL), parameters["at_least"])
         bounds = parameters["size_bounds"]
         if bounds == "auto":
             # The same for all variants: as far as the clusters keep them, and none beside rules on sizes.
@@ -230,7 +230,9 @@ class _Pricing:
         own = replace(whole.price(self.found[0][1], best), cost=0.0, low=0.0, high=0.0, binds=False)
         seen = [variant for variant, _ in self.found]
         rows = [one.price(one.best(), best) for one in variants if one in seen]
-        missed = max(whole.value(best)[1] - own.objective, 0.0)
+        missed = whole.value(best)[1] - own.objective
+        if missed < (TOLERANCE if self.target.fairness == _LARGEST_DIAL else 0):
+            missed = 0.0
         return RulePrices((own, *rows), self.notion.measure, missed)
 
     def _parts(self, by: str | None) -> list[list[Rule]]:
