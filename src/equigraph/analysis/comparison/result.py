@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -26,7 +27,7 @@ from equigraph.analysis.comparison.rows import (
 )
 from equigraph.exceptions import ParameterError
 from equigraph.graph.names import object_array
-from equigraph.metrics.scores import COMPARED, FURTHER, SCORES
+from equigraph.metrics.scores import ALL_SCORES, COMPARED
 from equigraph.results.persistence import read_record, write_record
 
 KIND = "comparison"
@@ -172,18 +173,18 @@ class Comparison:
         self._check(metric)
         constraint = {"confidence": Real(low=0, high=1, open_low=True)}
         check_parameters("Comparison.intervals", constraint, {"confidence": confidence})
-        rows = [(row, row.values(metric)) for row in self.rows]
-        bounds = [interval(values, confidence) for _, values in rows]
+        keys = ("graph", "method") if self._several else ("method",)
+        values = [row.values(metric) for row in self.rows]
+        low, high = zip(*(interval(one, confidence) for one in values), strict=True)
         return framed(
             {
-                **({"graph": [row.graph for row in self.rows]} if self._several else {}),
-                "method": [row.method for row in self.rows],
-                "n": [len(values) for _, values in rows],
-                "mean": [float(np.mean(values)) if values else np.nan for _, values in rows],
-                "low": [low for low, _ in bounds],
-                "high": [high for _, high in bounds],
+                **{key: [getattr(row, key) for row in self.rows] for key in keys},
+                "n": [len(one) for one in values],
+                "mean": [float(np.mean(one)) if one else np.nan for one in values],
+                "low": list(low),
+                "high": list(high),
             },
-            2 if self._several else 1,
+            len(keys),
         )
 
     def tests(
@@ -239,12 +240,10 @@ class Comparison:
             raise ParameterError(
                 f"There is no method {baseline!r}: baseline must be one of {listed(self.methods)}."
             )
-        values: dict[str, dict[str, dict[int, float]]] = {}
-        for row in self.rows:
-            scores = {fit.seed: fit.scores.get(metric) for fit in row.fits}
-            known = {seed: value for seed, value in scores.items() if value is not None}
-            values.setdefault(row.graph, {})[row.method] = known
-        return paired_tests(values, self.methods, baseline, over)
+        pairs = combinations(self.methods, 2)
+        if baseline is not None:
+            pairs = ((one, baseline) for one in self.methods if one != baseline)
+        return paired_tests(self.rows, metric, pairs, over)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write everything as JSON, with a checksum; `load` reads it again."""
@@ -351,16 +350,13 @@ class Comparison:
         heads = [_LATEX_HEADS.get(name, latex(name)) for name in names] * len(graphs)
         lines += [" & ".join(["method", *heads]) + r" \\", r"\midrule"]
         found = {(row.graph, row.method): row for row in self.rows}
-        best = {
-            (graph, name): self._best(graph, name) if bold else None for graph in graphs for name in names
-        }
         for method in self.methods:
             cells = [latex(method)]
             for graph in graphs:
                 row = found.get((graph, method), ComparisonRow(method, graph))
                 for name in names:
                     text = latex(row.shown(name, spread))
-                    top = best[graph, name]
+                    top = self._best(graph, name) if bold else None
                     is_best = top is not None and text and f"{row.mean(name):.3f}" == f"{top:.3f}"
                     cells.append(rf"\textbf{{{text}}}" if is_best else text)
             lines.append(" & ".join(cells) + r" \\")
@@ -373,12 +369,12 @@ class Comparison:
 
     def _best(self, graph: str, name: str) -> float | None:
         """Return the best mean of a score on a graph; None if it is not known which is better."""
-        score = SCORES.get(name) or FURTHER.get(name)
+        larger = ALL_SCORES[name].larger_is_better if name in ALL_SCORES else None
         means = [row.mean(name) for row in self.rows if row.graph == graph]
         known = [mean for mean in means if mean is not None]
-        if score is None or score.larger_is_better is None or not known:
+        if larger is None or not known:
             return None
-        return max(known) if score.larger_is_better else min(known)
+        return max(known) if larger else min(known)
 
     @property
     def _several(self) -> bool:

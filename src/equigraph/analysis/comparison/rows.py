@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -18,8 +17,6 @@ CONFIDENCE = 0.95
 # Statuses of fits, from best to worst; an unknown status of a user's estimator is worse than all of these.
 _SEVERITY = {None: 0, "converged": 1, "max_iter": 2, "stopped": 3, "diverged": 4}
 
-# Scores by graph, method and seed.
-Values = Mapping[str, Mapping[str, Mapping[int, float]]]
 # Differences that are equal up to rounding are ties.
 _DIGITS = 12
 # Up to this many differences all signs are enumerated, since scipy has no exact p-value with ties.
@@ -89,10 +86,14 @@ class ComparisonRow:
     error: str | None = None
     bad_input: bool = False
 
+    def by_seed(self, name: str) -> dict[int, float]:
+        """Return a score of every seed that has it, by seed."""
+        found = {fit.seed: fit.scores.get(name) for fit in self.fits}
+        return {seed: value for seed, value in found.items() if value is not None}
+
     def values(self, name: str) -> list[float]:
         """Return a score of every seed that has it."""
-        found = [fit.scores.get(name) for fit in self.fits]
-        return [value for value in found if value is not None]
+        return list(self.by_seed(name).values())
 
     def mean(self, name: str) -> float | None:
         """Return the mean of a score over the seeds; None if a seed lacks it."""
@@ -213,32 +214,27 @@ def wilcoxon(differences: NDArray[np.float64]) -> float:
 
 
 def paired_tests(
-    values: Values, methods: Sequence[str], baseline: str | None, over: str
+    rows: Sequence[ComparisonRow], metric: str, pairs: Iterable[tuple[str, str]], over: str
 ) -> dict[str, list[Any]]:
-    """Return one row for each pair of methods, as columns; with a baseline, only the pairs with it."""
-    pairs = (
-        list(combinations(methods, 2))
-        if baseline is None
-        else [(one, baseline) for one in methods if one != baseline]
-    )
-    rows = [_paired(values, one, other, over) for one, other in pairs]
-    names = ("method", "other", "n", "difference", "wins", "ties", "losses", "p")
-    columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    """Return one row for each pair of methods, as columns."""
+    scores = {(row.graph, row.method): row.by_seed(metric) for row in rows}
+    graphs = dict.fromkeys(row.graph for row in rows)
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("method", "other", "n", "difference", "wins", "ties", "losses", "p")
+    }
+    for one, other in pairs:
+        found: list[float] = []
+        for graph in graphs:
+            first, second = scores.get((graph, one), {}), scores.get((graph, other), {})
+            each = np.round([first[seed] - second[seed] for seed in first if seed in second], _DIGITS)
+            # If results do not depend on the seed there is one observation, for any number of seeds.
+            constant = len(set(first.values())) == len(set(second.values())) == 1
+            found += [float(each.mean())] if each.size and (over == "graphs" or constant) else each.tolist()
+        differences = np.round(found, _DIGITS)
+        known = bool(found)
+        row = [one, other, len(found), float(np.mean(found)) if known else np.nan]
+        row += [int(np.count_nonzero(np.sign(differences) == sign)) for sign in (1, 0, -1)]
+        row += [wilcoxon(differences) if known else np.nan]
+        for column, value in zip(columns.values(), row, strict=True):
+            column.append(value)
     return {**columns, "p_holm": holm(columns["p"])}
-
-
-def _paired(values: Values, one: str, other: str, over: str) -> tuple[Any, ...]:
-    found: list[float] = []
-    for scores in values.values():
-        first, second = scores.get(one, {}), scores.get(other, {})
-        each = np.round([first[seed] - second[seed] for seed in first if seed in second], _DIGITS)
-        if not each.size:
-            continue
-        # If results do not depend on the seed there is one observation, for any number of seeds.
-        constant = len(set(first.values())) == len(set(second.values())) == 1
-        found += [float(each.mean())] if over == "graphs" or constant else each.tolist()
-    differences = np.array(found)
-    if not differences.size:
-        return one, other, 0, np.nan, 0, 0, 0, np.nan
-    signs = [int(np.count_nonzero(np.sign(np.round(differences, _DIGITS)) == sign)) for sign in (1, 0, -1)]
-    return one, other, differences.size, float(differences.mean()), *signs, wilcoxon(differences)
