@@ -20,7 +20,7 @@ from equigraph.metrics.agreement import seed_stability
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.results.cluster import score_labels
 from equigraph.rules.rules import as_rules
-from equigraph.search.pool import TOLERANCE
+from equigraph.search.pool import Pool, Target
 from equigraph.stores.blocks import BlockGraph
 
 _NAN = float("nan")
@@ -119,10 +119,8 @@ def _points(
             continue  # stopped before
         # A fit that diverged is used only if all did.
         sound = [one for one in (*fits, *shared) if one.status != DIVERGED] or fits
-        scores = [one.scores for one in sound]
-        best = typical_restart(scores, sweep.measure)
-        if sweep.bounded:
-            best = best_restart(scores, value, sweep.measure)
+        scores, measure = [one.scores for one in sound], sweep.measure
+        best = best_restart(scores, value, measure) if sweep.bounded else typical_restart(scores, measure)
         stability = seed_stability([fit.labels for fit in fits])
         columns = {name: scores_of(fits, name) for name in fits[0].scores}
         points.append(
@@ -142,20 +140,11 @@ def _points(
 
 
 def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure: str) -> int:
-    """Return the restart with the largest ``(1 - f) Q + f N``; equal: the larger Q, then the first.
-
-    At 1, as in the search, the one with the largest Q among those whose N is within .01 of the largest.
-    """
-    enough = max(one[measure] for one in scores) - TOLERANCE
-
-    def key(i: int) -> tuple[float, float, int]:
-        quality, notion = scores[i]["Q"], scores[i][measure]
-        value = (
-            (1 - fairness) * quality + fairness * notion if fairness < 1 else float(notion >= enough - 1e-12)
-        )
-        return round(value, 12), round(quality, 12), -i
-
-    return max(range(len(scores)), key=key)
+    """Return the restart that is best at a value of a dial in [0, 1]; see `Target.best`."""
+    pairs = [(round(one["Q"], 12), round(one[measure], 12)) for one in scores]
+    # In place of labels, the pool has the indices of the restarts.
+    pool = Pool([np.array(place) for place in range(len(pairs))], pairs)
+    return int(Target(fairness).best(pool))
 
 
 def typical_restart(scores: Sequence[Mapping[str, float]], measure: str) -> int:
