@@ -163,10 +163,12 @@ def test_explanations_are_ready_for_json(result):
 
 
 def test_one_argument_is_a_node_also_where_nodes_are_numbers(room):
-    result = eg.cluster(room.adjacency, n_clusters=3, method="random", random_state=0)
+    result = eg.cluster(room.adjacency, n_clusters=3, effort=0.01, random_state=0)
     assert result.explain(0).node == 0
     assert result.explain("0").node == 0
-    assert result.explain(0, 1).clusters == (0, 1)
+    pair = result.explain(0, 1)
+    assert pair.clusters == (0, 1)
+    assert f"would lower Q by {-pair.Q:.4f}" in pair.conclusion  # without groups nothing is fair or unfair
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from equigraph.graph.graph import as_features, named_features
 from equigraph.graph.groups import AttributeOptions, Attributes, Groups, encode_attributes
 from equigraph.graph.groups.attributes import UNNAMED, Features, checked_weights
 from equigraph.graph.groups.encode import is_missing
+from equigraph.graph.names import with_gaps
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion
 from equigraph.stores.blocks import BlockGraph
 
@@ -84,23 +85,16 @@ class Featured(Tabular):
 
 
 def group_columns(subject: Any) -> dict[str, NDArray[Any]]:
-    """Return the columns of labels.csv that hold groups."""
-    several = len(subject.features) > 1
-    return {_head(name, several): group_cells(column) for name, column in subject.features.items()}
+    """Return the columns of labels.csv that hold groups, with None, an empty cell, for a node without one."""
+    several, columns = len(subject.features) > 1, {}
+    for name, column in subject.features.items():
+        absent = is_missing(column)
+        columns[_head(name, several)] = with_gaps(column[~absent], absent) if absent.any() else column
+    return columns
 
 
 def _head(name: str, several: bool) -> str:
     return f"{GROUP}[{name}]" if several else GROUP
-
-
-def group_cells(groups: NDArray[Any]) -> NDArray[Any]:
-    """Return groups as they are written, with None, an empty cell, for every node without one."""
-    absent = is_missing(groups)
-    if not absent.any():
-        return groups
-    cells = groups.astype(object)
-    cells[absent] = None
-    return cells
 
 
 def attribute_entries(subject: Any) -> dict[str, Any]:
@@ -157,24 +151,6 @@ def facts_of(graph: Any) -> dict[str, Any]:
     }
 
 
-def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
-    """Return a graph with the groups of a result or curve; raise GraphError if it is another graph.
-
-    A graph without groups gets those of the subject.
-    """
-    known = read_graph(graph)
-    sizes = {column.size for column in subject.features.values()}
-    if known.sensitive_features is None and sizes == {known.n_nodes}:
-        options: dict[str, Any] = {"missing": "ignore", "attribute_options": subject.attribute_options}
-        known = Graph(known.adjacency, known.node_names, subject.sensitive_features, attribute, **options)
-    if known.fingerprint() != subject.input_hash:
-        raise GraphError(
-            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
-            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
-        )
-    return known
-
-
 def notion_of(result: Any) -> Notion:
     """Return the notion of fairness of a result; the normalised balance if its method has none."""
     name = str(result.parameters.get("notion") or NORMALIZED.name)
@@ -187,12 +163,25 @@ def notion_of(result: Any) -> Notion:
 
 
 def graph_of(subject: Any, graph: Any) -> Graph:
-    """Return the graph of a result: the one that is given, if it is the one that was clustered, or else its own."""
-    if graph is not None:
-        return clustered_graph(graph, subject, getattr(subject, "attribute", None))
-    if subject.graph is None:
-        raise ParameterError(
-            "The result does not hold its graph, as it was read from a folder or its edges are on disk: give "
-            "graph=, the one that was clustered."
+    """Return the graph of a result or a curve: its own, or a given one; raise GraphError if that is another graph.
+
+    A graph without groups gets those of the subject.
+    """
+    if graph is None:
+        if subject.graph is None:
+            raise ParameterError(
+                "The result does not hold its graph, as it was read from a folder or its edges are on disk: give "
+                "graph=, the one that was clustered."
+            )
+        return subject.graph
+    known = read_graph(graph)
+    sizes = {column.size for column in subject.features.values()}
+    if known.sensitive_features is None and sizes == {known.n_nodes}:
+        parts = (known.adjacency, known.node_names, subject.sensitive_features, subject.attribute)
+        known = Graph(*parts, missing="ignore", attribute_options=subject.attribute_options)
+    if known.fingerprint() != subject.input_hash:
+        raise GraphError(
+            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
+            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
         )
-    return subject.graph
+    return known

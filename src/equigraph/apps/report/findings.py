@@ -31,7 +31,7 @@ from equigraph.methods import METHODS, Method
 from equigraph.metrics import evaluate
 from equigraph.metrics.quality import share_inside
 from equigraph.results.contents import KIND, POSSIBLE_FILES, labels_table
-from equigraph.results.features import clustered_graph
+from equigraph.results.features import graph_of
 from equigraph.results.formats import Stored
 from equigraph.results.persistence import read_stored
 from equigraph.results.result import ClusteringResult
@@ -122,7 +122,7 @@ def findings_of(
 ) -> Findings:
     """Return the findings about a clustering, with its baseline, or about a selected point of a curve."""
     left_out = [] if graph is not None else [_NO_GRAPH]
-    known = None if graph is None else clustered_graph(graph, subject, subject.attribute)
+    known = None if graph is None else graph_of(subject, graph)
     if isinstance(subject, TradeoffCurve):
         parts = _of_curve(subject, select, left_out)
     else:
