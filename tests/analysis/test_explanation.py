@@ -162,6 +162,7 @@ def test_explanations_are_ready_for_json(result):
     assert json.loads(json.dumps(pair.to_dict()))["clusters"] == [0, 2]
 
 
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.FairnessIgnoredWarning")
 def test_one_argument_is_a_node_also_where_nodes_are_numbers(room):
     result = eg.cluster(room.adjacency, n_clusters=3, effort=0.01, random_state=0)
     assert result.explain(0).node == 0

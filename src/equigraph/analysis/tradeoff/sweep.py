@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -327,7 +327,7 @@ def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
             yield from together
             return
         for place, (seed, values) in enumerate(sweep.tasks):
-            yield place, _solve(sweep, seed, values, notify)
+            yield place, _noted(partial(_solve, sweep, seed, values, notify))
         return
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -335,30 +335,29 @@ def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Solved]]:
     size = 2 * effective_n_jobs(sweep.n_jobs)
     with Parallel(n_jobs=sweep.n_jobs) as pool:
         for start in range(0, len(sweep.tasks), size):
-            tasks = sweep.tasks[start : start + size]
-            done = pool(delayed(_solve)(sweep, seed, values, Notifier()) for seed, values in tasks)
-            yield from enumerate(done, start)
+            fits = [partial(_solve, sweep, *task, Notifier()) for task in sweep.tasks[start : start + size]]
+            yield from enumerate(pool(delayed(_noted)(fit) for fit in fits), start)
 
 
-def _solve(sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: Any) -> Solved:
-    """Return the points and warnings of one task; runs in any process."""
+def _solve(
+    sweep: Sweep, seed: int, values: tuple[float, ...] | None, notify: Notifier
+) -> list[TradeoffPoint]:
+    """Return the points of one task; runs in any process."""
     model = clone(sweep.model).set_params(random_state=seed)
-    with _noted() as notes:
-        if not model._searches_dial:
-            (value,) = values or ()
-            return [sweep.fitted(model.set_params(fairness=value).fit(sweep.graph))], notes
-        found = model._fit_dial(model._prepare(sweep.graph, None), values, notify)
+    if not model._searches_dial:
+        (value,) = values or ()
+        return [sweep.fitted(model.set_params(fairness=value).fit(sweep.graph))]
+    found = model._fit_dial(model._prepare(sweep.graph, None), values, notify)
     # A method that was stopped halfway may have fewer labels than values.
     dials = [*(values or ())[: len(found.labels)], *([np.nan] * len(found.front))]
-    points = [
+    return [
         single_point(sweep.graph, np.asarray(labels, dtype=np.intp), sweep.notion, dial, seed)
         for dial, labels in zip(dials, (*found.labels, *found.front), strict=True)
     ]
-    return points, notes
 
 
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
-    """Return indices of tasks with the results of `_solve`, in any order, or None if fits run one by one."""
+    """Return indices of tasks with their points and warnings, in any order, or None if fits run one by one."""
     if not sweep.model._shares_fits or len(sweep.tasks) < 2:
         return None
     pairs = [(seed, value) for seed, values in sweep.tasks for value in values or ()]
@@ -366,20 +365,14 @@ def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
     problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
     models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
     ready = sweep.model._fit_together(problem, models)
-    return None if ready is None else (_finished(sweep, place, finish) for place, finish in ready)
+    if ready is None:
+        return None
+    return ((place, _noted(lambda finish=finish: [sweep.fitted(finish())])) for place, finish in ready)
 
 
-def _finished(sweep: Sweep, place: int, finish: Callable[[], Any]) -> tuple[int, Solved]:
-    with _noted() as notes:
-        model = finish()
-    return place, ([sweep.fitted(model)], notes)
-
-
-@contextmanager
-def _noted() -> Iterator[Notes]:
-    """Collect warnings instead of showing them."""
-    notes: Notes = []
+def _noted(fit: Callable[[], list[TradeoffPoint]]) -> Solved:
+    """Return the points of a fit with its warnings, which are not shown."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        yield notes
-    notes += [(warning.category, one_line(warning.message)) for warning in caught]
+        points = fit()
+    return points, [(warning.category, one_line(warning.message)) for warning in caught]
