@@ -123,6 +123,10 @@ def test_composition_bars_add_up_and_show_sizes():
     assert np.allclose(heights[:, 1], [2 / 3, 1 / 3, 0])
     texts = [text.get_text() for text in display.ax_.texts]
     assert [text for text in texts if text and "%" not in text] == ["5", "3", "2"]
+    assert display.ax_.get_ylabel() == "share of nodes"
+    some = Graph(sparse.csr_array((5, 5)), sensitive_features=["a", "a", "b", None, "c"], missing="ignore")
+    display = CompositionDisplay.from_predictions(labels, sensitive_features=some.groups)
+    assert display.ax_.get_ylabel() == "share of nodes with a group"  # the numbers above count all
 
 
 def test_colours_are_distinct_and_readable():

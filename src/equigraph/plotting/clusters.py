@@ -124,14 +124,14 @@ class ClusterGraphDisplay(LabelsDisplay):
     def _draw_clusters(self, ax: Any, places: NDArray[np.float64], radius: NDArray[np.float64]) -> None:
         from matplotlib.patches import Circle
 
-        colors = [cluster_colors(self.n_clusters)[code] for code in self._codes]
+        colors = cluster_colors(self.n_clusters)
         few = self.clusters.size <= 16
         outward = places if self.clusters.size > 1 else np.array([[0.0, 1.0]])
         texts = places + outward * (radius + 0.05)[:, None]
         style = {"fontsize": 10 if few else 8, "color": TEXT if few else MUTED, "zorder": 3}
+        edge = {"edgecolor": "white", "linewidth": 1.5, "zorder": 2}
         for i, (name, size) in enumerate(zip(self.clusters.tolist(), self.sizes.tolist(), strict=True)):
-            edge = {"edgecolor": "white", "linewidth": 1.5, "zorder": 2}
-            ax.add_patch(Circle(places[i], radius[i], facecolor=colors[i], **edge))
+            ax.add_patch(Circle(places[i], radius[i], facecolor=colors[self._codes[i]], **edge))
             x, y = texts[i]
             text = shown(name, 12) + (f"\n{count(size, 'node')}" if few else "")
             ha = "center" if abs(x) < 0.15 else "left" if x > 0 else "right"
@@ -255,7 +255,7 @@ class CompositionDisplay(Display):
         ax.spines["bottom"].set_visible(False)
         drawn = f" (the {len(part.clusters)} largest; {part.n_hidden:,} more are not drawn)"
         ax.set_xlabel(f"cluster{drawn if part.n_hidden else ''}" if label else "")
-        ax.set_ylabel("share of nodes")
+        ax.set_ylabel("share of nodes" + (" with a group" if counts[0].sum() < sizes[0] else ""))
         self._set_title(ax, "Groups in each cluster (number of nodes above)" if title else "", pad=20)
         # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
         names = [shown(name, 24) for name in part.groups]

@@ -54,8 +54,6 @@ class GraphDisplay(LabelsDisplay):
         Name of the groups' attribute, which the legend shows; by default that of the graph, if the groups are.
     positions : ndarray of shape (n_nodes, 2), optional
         Where the nodes are; by default `spring_layout` decides.
-    seed : int, default=0
-        Seed of the layout.
 
     Attributes
     ----------
@@ -80,7 +78,6 @@ class GraphDisplay(LabelsDisplay):
         node_names: ArrayLike | None = None,
         attribute: str | None = None,
         positions: NDArray[np.float64] | None = None,
-        seed: int = 0,
     ):
         nodes = read_nodes(adjacency)
         graph = nodes.graph
@@ -96,9 +93,7 @@ class GraphDisplay(LabelsDisplay):
         given = graph.node_names if node_names is None else node_names
         self.node_names = labels_in_order(given, graph, "node_names")
         self.clusters, self._codes = unique_values(self.labels)
-        if positions is None:
-            positions = spring_layout(graph, labels=self.labels, seed=seed)
-        self.positions = positions
+        self.positions = spring_layout(graph, labels=self.labels) if positions is None else positions
 
     @classmethod
     def from_result(cls, result: Any, graph: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -136,8 +131,10 @@ class GraphDisplay(LabelsDisplay):
         self
             With ``ax_`` and ``figure_``.
         """
-        n = self.labels.size
+        n, n_edges = self.labels.size, self.adjacency.nnz // 2
         names = n <= MAX_NAMED_NODES if names is None else names
+        if title is None:
+            title = f"{count(n, 'node')}, {count(n_edges, 'edge')}, {count(self.clusters.size, 'cluster')}"
         with look():
             ax = self._axes(ax, (9.0, 7.0))
             n_drawn = self._draw_edges(ax)
@@ -146,23 +143,20 @@ class GraphDisplay(LabelsDisplay):
                 self._draw_numbers(ax)
             if legend:
                 self._draw_legends(ax)
-            self._set_title(ax, self._title() if title is None else title)
+            self._set_title(ax, title)
             ax.set_aspect("equal")
             ax.margins(0.06)
             ax.set_axis_off()
             notes = []
-            if n_drawn < self.adjacency.nnz // 2:
-                notes.append(f"{n_drawn:,} of {self.adjacency.nnz // 2:,} edges drawn")
+            if n_drawn < n_edges:
+                notes.append(f"{n_drawn:,} of {n_edges:,} edges drawn")
             if names:
                 n_written = self._draw_names(ax)
-                notes += [f"{n_written:,} of {n:,} names written"] if n_written < n else []
+                if n_written < n:
+                    notes.append(f"{n_written:,} of {n:,} names written")
             if notes:
                 ax.text(0, 0, ", ".join(notes), transform=ax.transAxes, fontsize=8, color=MUTED)
         return self
-
-    def _title(self) -> str:
-        numbers = {"node": self.labels.size, "edge": self.adjacency.nnz // 2, "cluster": self.clusters.size}
-        return ", ".join(count(number, noun) for noun, number in numbers.items())
 
     def _node_size(self) -> float:
         """Return the area of a node in points: less in axes that are smaller than a default figure."""

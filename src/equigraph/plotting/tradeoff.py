@@ -173,8 +173,9 @@ class TradeoffDisplay(Display):
 
     def _draw_spreads(self, ax: Any) -> None:
         """Draw means and standard deviations over the restarts, if there are several."""
-        names, points = ("Q", self.curve.measure), self._repeated()
+        points = self._repeated()
         if points:
+            names = ("Q", self.curve.measure)
             across, up = ([point.spreads[name] for point in points] for name in names)
             means = ([point.means[name] for point in points] for name in names)
             label = f"mean ± sd of {len(self.curve.seeds)} restarts"
@@ -186,23 +187,21 @@ class TradeoffDisplay(Display):
         return [point for point in self.curve.points if point.n_restarts > 1]
 
     def _write_labels(self, ax: Any, line: NDArray[np.float64]) -> None:
-        measure, ends = self.curve.measure, (self.curve.points[0], self.curve.points[-1])
-        labels, places = [], set()
-        for point in (self.selected, *ends):
-            xy = (point.scores["Q"], point.scores[measure])
-            if _place(xy) not in places:
-                text = f"{measure} {xy[1]:.2f}, dial {_dial_text(point)}"
-                labels.append(PointLabel(*xy, text, _QUALITY, point is self.selected))
-            places.add(_place(xy))
+        measure = self.curve.measure
+        labels: dict[Any, PointLabel] = {}
+        for point in (self.selected, self.curve.points[0], self.curve.points[-1]):
+            x, y = point.scores["Q"], point.scores[measure]
+            text = f"{measure} {y:.2f}, dial {_dial_text(point)}"
+            labels.setdefault(_place((x, y)), PointLabel(x, y, text, _QUALITY, point is self.selected))
         # Methods at the same place share a label, three names to a line.
         sharing: dict[tuple[float, float], list[str]] = {}
         for name, xy in self.compared.items():
             sharing.setdefault(_place(xy), []).append(name)
-        for names in sharing.values():
+        for place, names in sharing.items():
             lines = [", ".join(names[i : i + 3]) for i in range(0, len(names), 3)]
-            labels.append(PointLabel(*self.compared[names[-1]], "\n".join(lines), TEXT))
+            labels[*place, "compared"] = PointLabel(*self.compared[names[-1]], "\n".join(lines), TEXT)
         points = zip(self.curve.values("Q"), self.curve.values(measure), strict=True)
-        label_points(ax, labels, np.vstack([*points, *self.compared.values(), line]))
+        label_points(ax, list(labels.values()), np.vstack([*points, *self.compared.values(), line]))
 
 
 def _place(xy: tuple[float, float]) -> tuple[float, float]:
@@ -320,12 +319,9 @@ def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:
             raise ParameterError(
                 f"The comparison has no score {measure!r}: give a mapping from name to (Q, {measure})."
             )
-        found = {}
-        for row in compare.rows:
-            x, y = row.mean("Q"), row.mean(measure)
-            if x is not None and y is not None:
-                found[", ".join(filter(None, (row.graph, row.method)))] = (x, y)
-        return found
+        rows = {", ".join(filter(None, (row.graph, row.method))): row for row in compare.rows}
+        means = {name: (row.mean("Q"), row.mean(measure)) for name, row in rows.items()}
+        return {name: xy for name, xy in means.items() if None not in xy}
     if not isinstance(compare, Mapping):
         raise ParameterError(f"compare must be a Comparison or a mapping from name to (Q, {measure}).")
     for name, xy in compare.items():
