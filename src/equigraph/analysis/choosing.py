@@ -462,9 +462,8 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
     nodes = np.arange(winner.size)
     for _ in range(_ROUNDS):
         reference = winner
-        votes: NDArray[Any] = sum(
-            np.eye(n_clusters)[align_labels(labels, reference, n_clusters)] for labels in labelings
-        )
+        aligned = [align_labels(labels, reference, n_clusters) for labels in labelings]
+        votes = np.eye(n_clusters)[aligned].sum(axis=0)
         # Half a vote for where a node is now, so that ties change nothing.
         favoured = votes + 0.5 * np.eye(n_clusters)[reference]
         winner = favoured.argmax(axis=1)

@@ -240,7 +240,7 @@ class Comparison:
             raise ParameterError(
                 f"There is no method {baseline!r}: baseline must be one of {listed(self.methods)}."
             )
-        pairs = combinations(self.methods, 2)
+        pairs: Iterable[tuple[str, str]] = combinations(self.methods, 2)
         if baseline is not None:
             pairs = ((one, baseline) for one in self.methods if one != baseline)
         return paired_tests(self.rows, metric, pairs, over)

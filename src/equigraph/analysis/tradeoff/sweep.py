@@ -365,9 +365,11 @@ def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Solved]] | None:
     problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
     models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
     ready = sweep.model._fit_together(problem, models)
-    if ready is None:
-        return None
-    return ((place, _noted(lambda finish=finish: [sweep.fitted(finish())])) for place, finish in ready)
+
+    def points(finish: Callable[[], GraphClusterer]) -> list[TradeoffPoint]:
+        return [sweep.fitted(finish())]
+
+    return None if ready is None else ((place, _noted(partial(points, finish))) for place, finish in ready)
 
 
 def _noted(fit: Callable[[], list[TradeoffPoint]]) -> Solved:
