@@ -97,3 +97,11 @@ def test_a_rule_may_cost_cohesion_only():
     assert alone.Q > now.Q + 0.02
     assert prices.idle == ("every cluster of 5 to 16 nodes",)
     assert "Dearest" not in prices.describe()
+
+
+def test_prices_of_a_run_that_was_stopped(room):
+    rules = Rules(apart=[("Anton", "Fatima")], sizes=(9, 11))
+    result = eg.cluster(room, n_clusters=3, rules=rules, effort=0.02, random_state=0)
+    prices = result.price(effort=0.01, callbacks=lambda progress: progress.step == 2)
+    assert [row.rule for row in prices.rows[1:]] == [rule.describe() for rule in rules.items]
+    assert prices.idle == tuple(row.rule for row in prices.rows[1:] if not row.binds)

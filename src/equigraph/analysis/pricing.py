@@ -101,9 +101,14 @@ class RulePrices(Tabular):
     missed: float = 0.0
 
     @property
+    def _parts(self) -> list[Price]:
+        # A callback may have stopped the searches before the last row.
+        return [row for row in self.rows[1:] if row.rule != NONE]
+
+    @property
     def idle(self) -> tuple[str, ...]:
         """The rules without effect: no better clusters were found without them."""
-        return tuple(row.rule for row in self.rows[1:-1] if not row.binds)
+        return tuple(row.rule for row in self._parts if not row.binds)
 
     def table(self) -> dict[str, NDArray]:
         """Return the columns rule, objective, Q, the measure of the notion, links, cost, low, high and binds."""
@@ -144,7 +149,7 @@ class RulePrices(Tabular):
         >>> RulePrices((row, row, row), "NB").describe()
         'Dearest: 0 and 1 apart, which costs 0.080 to 0.100 of the objective.'
         """
-        dearest = max(self.rows[1:-1], key=lambda row: row.cost, default=None)
+        dearest = max(self._parts, key=lambda row: row.cost, default=None)
         return in_words("prices", dearest=dearest, idle=self.idle, missed=self.missed, same=_SAME)
 
 
@@ -186,7 +191,7 @@ class _Pricing:
             given_up = set(result.rules["given_up"])
             items = Rules.from_dict(parameters["rules"]).items
             self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
-        self.target = Target(0.0, None)
+        self.target = Target()
         if graph.attributes is not None:
             self.target = Target(min(parameters["fairness"], _LARGEST_DIAL), parameters["at_least"])
         bounds = parameters["size_bounds"]

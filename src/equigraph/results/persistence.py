@@ -95,9 +95,9 @@ class OutputFolder:
             self._remove_made()
             if isinstance(error, InputError):
                 raise
-            reason = getattr(error, "strerror", None) or str(error)
+            cause = getattr(error, "strerror", None) or str(error)
             raise ParameterError(
-                f"The output {self.path} cannot be written ({reason}): expected a folder that you may write to, "
+                f"The output {self.path} cannot be written ({cause}): expected a folder that you may write to, "
                 "or a new one."
             ) from error
         return self
@@ -236,12 +236,7 @@ def write_record(path: Path, kind: str, content: Mapping[str, Any]) -> None:
 def read_record(path: str | os.PathLike[str], kind: str | None, schema: Any) -> Any:
     """Return the content of a record of a kind, or of any if None, checked against a schema; see `decode`."""
     path = Path(path)
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        text = getattr(error, "strerror", None) or str(error)
-        wanted = f"a {kind or 'result'} that equigraph wrote"
-        raise InputError(f"{path} cannot be read ({text}): expected {wanted}.") from None
+    data = _read(path, path, f"expected a {kind or 'result'} that equigraph wrote")
     content = parse_json(data, path)
     if content.get("format") != FORMAT or kind not in (None, content.get("kind")):
         raise InputError(f"{path} is no {kind or 'result'} that equigraph wrote.")
@@ -255,6 +250,14 @@ def read_record(path: str | os.PathLike[str], kind: str | None, schema: Any) -> 
     # The kind is an entry only where any is allowed.
     outer = ("format", "version") if kind is None else ("format", "version", "kind")
     return decode({name: content[name] for name in content if name not in outer}, schema, path)
+
+
+def _read(path: Path, shown: Path, otherwise: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{shown} cannot be read ({cause}): {otherwise}.") from None
 
 
 def checksum_of(content: Mapping[str, Any]) -> str:
@@ -302,13 +305,7 @@ def _checked(folder: Path, name: str, entry: FileEntry) -> bytes:
     """Return the bytes of a file that is as the manifest says."""
     if Path(name).name != name:
         raise InputError(f"{folder / MANIFEST} lists {name!r}, which is no name of a file.")
-    try:
-        data = _current(folder, name).read_bytes()
-    except (OSError, ValueError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"{folder / name} cannot be read ({cause}): {MANIFEST} lists it; make the result again."
-        ) from error
+    data = _read(_current(folder, name), folder / name, f"{MANIFEST} lists it; make the result again")
     if entry != {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}:
         raise InputError(
             f"{folder / name} has changed since equigraph wrote it (its SHA-256 is another): make the result again."
