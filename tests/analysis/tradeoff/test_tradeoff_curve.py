@@ -36,9 +36,6 @@ def test_csv_and_json(curve, tmp_path):
     assert {name: told[name] for name in curve.summary()} == curve.summary()
     assert told["labels"] == [point.labels.tolist() for point in curve.points]
     assert told["nodes"] == curve.node_names.tolist()
-    assert told["points"][1]["scores"] == dict(curve.points[1].scores)
-    assert told["seeds"] == [0, 1]
-    assert told["parameters"]["n_clusters"] == 3
     assert not {"fairness", "random_state"} & set(told["parameters"])
     curve.labels_to_csv(curve.points[1], tmp_path / "labels.csv")
     clusters = [int(row["cluster"]) for row in rows_of(tmp_path / "labels.csv")]

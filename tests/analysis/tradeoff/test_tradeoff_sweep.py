@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import equigraph as eg
 from equigraph._utils.sizes import number_by_size
 from equigraph.analysis.tradeoff import align_labels
-from equigraph.analysis.tradeoff.points import Sweep, best_restart, typical_restart
+from equigraph.analysis.tradeoff.points import Sweep
 from equigraph.analysis.tradeoff.sweep import _solve_together
 from equigraph.base import DialLabels
 from equigraph.community.louvain import fair_louvain
@@ -315,7 +315,7 @@ def test_small_graphs_do_not_load_the_compiler():
     assert not isinstance(product_of(graph.adjacency), StoreProduct)
 
 
-# Numbers of clusters, and the restart of a point.
+# Numbers of clusters.
 
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
 
@@ -336,16 +336,3 @@ def test_numbers_by_size(labels):
     clusters = labels.tolist()
     order = sorted(set(clusters), key=lambda one: (-clusters.count(one), clusters.index(one)))
     assert number_by_size(labels, 4).tolist() == [order.index(one) for one in clusters]
-
-
-def test_choice_of_the_restart_of_a_point():
-    scores = [{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.9}, {"Q": 0.4, "NB": 0.9}, {"Q": 0.5, "NB": 0.2}]
-    assert best_restart(scores, 0.0, "NB") == 0
-    assert best_restart(scores, 0.1, "NB") == 0  # 0.47 against 0.45
-    assert best_restart(scores, 0.2, "NB") == 2
-    assert best_restart(scores, 1.0, "NB") == 2  # equally fair: the more cohesive
-    assert best_restart([{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.5}], 0.5, "NB") == 1  # 0.35 against 0.40
-    scores = [{"Q": 0.1, "NB": 1.0}, {"Q": 0.3, "NB": 0.991}, {"Q": 0.5, "NB": 0.98}]
-    # At 1 the notion counts up to .01.
-    assert [best_restart(scores, f, "NB") for f in (0.0, 0.99, 1.0)] == [2, 0, 1]
-    assert typical_restart([{"Q": 0.0, "B": 0.0}, {"Q": 0.4, "B": 0.5}, {"Q": 1.0, "B": 1.0}], "B") == 1
