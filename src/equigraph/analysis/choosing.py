@@ -230,19 +230,13 @@ class Stability(Tabular):
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
-        rows = [
-            {
-                **{name: plain(getattr(row, name)) for name in _COLUMNS},
-                "recommended": row.k == self.recommended,
-                "error": row.error,
-            }
-            for row in self.rows
-        ]
-        names = (
-            "recommended", "plausible", "conclusion", "method", "aim",
-            "n_seeds", "n_removals", "removed", "seed", "stopped",
-        )  # fmt: skip
-        fields = {name: plain(getattr(self, name)) for name in names}
+        rows = []
+        for row in self.rows:
+            columns = {name: plain(getattr(row, name)) for name in (*_COLUMNS, "error")}
+            rows.append({**columns, "recommended": row.k == self.recommended})
+        fields = {
+            name: plain(value) for name, value in vars(self).items() if name not in ("rows", "node_names")
+        }
         return {**fields, "n_nodes": int(self.node_names.size), "rows": rows}
 
     def plot(self, ax: Any = None) -> Any:

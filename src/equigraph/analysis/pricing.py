@@ -101,14 +101,14 @@ class RulePrices(Tabular):
     missed: float = 0.0
 
     @property
-    def _parts(self) -> list[Price]:
+    def _single(self) -> list[Price]:
         # A callback may have stopped the searches before the last row.
         return [row for row in self.rows[1:] if row.rule != NONE]
 
     @property
     def idle(self) -> tuple[str, ...]:
         """The rules without effect: no better clusters were found without them."""
-        return tuple(row.rule for row in self._parts if not row.binds)
+        return tuple(row.rule for row in self._single if not row.binds)
 
     def table(self) -> dict[str, NDArray]:
         """Return the columns rule, objective, Q, the measure of the notion, links, cost, low, high and binds."""
@@ -149,7 +149,7 @@ class RulePrices(Tabular):
         >>> RulePrices((row, row, row), "NB").describe()
         'Dearest: 0 and 1 apart, which costs 0.080 to 0.100 of the objective.'
         """
-        dearest = max(self._parts, key=lambda row: row.cost, default=None)
+        dearest = max(self._single, key=lambda row: row.cost, default=None)
         return in_words("prices", dearest=dearest, idle=self.idle, missed=self.missed, same=_SAME)
 
 
