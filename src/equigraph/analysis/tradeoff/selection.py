@@ -144,13 +144,12 @@ def product(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     return int(np.argmax(np.round(np.maximum(x, 0) * np.maximum(y, 0), _DIGITS)))
 
 
-def reaching(x: NDArray[np.float64], y: NDArray[np.float64], target: float, *, names: tuple[str, str]) -> int:
+def reaching(x: NDArray[np.float64], y: NDArray[np.float64], target: float, name: str) -> int:
     """Return the point of largest x among those whose y is at least the target (equal x: largest y)."""
     enough = np.nonzero(np.round(y - target, _DIGITS) >= 0)[0]
     if enough.size == 0:
-        highest = float(y.max())
         raise InfeasibleError(
-            f"No point of the curve reaches {names[1]} = {target:g}: the highest is {highest:.4g}, so ask for at "
+            f"No point of the curve reaches {name} = {target:g}: the highest is {y.max():.4g}, so ask for at "
             "most that, or sweep higher values of fairness."
         )
     return _best(enough, x, y)
@@ -201,6 +200,6 @@ def choose(
     if rule is not None:
         return int(known[RULES[rule](x, y)])
     if min_fairness is not None:
-        return int(known[reaching(x, y, min_fairness, names=names)])
+        return int(known[reaching(x, y, min_fairness, names[1])])
     assert max_quality_loss is not None
     return int(known[within_loss(x, y, max_quality_loss)])
