@@ -30,6 +30,12 @@ def test_every_public_name_is_in_the_reference():
     assert len(listed) == len(set(listed))
 
 
+def test_every_section_of_a_docstring_has_its_line():
+    source = DOCS.parent / "src"
+    folded = [str(path) for path in sorted(source.rglob("*.py")) if re.search(r"^ *\w+ -{3,}", path.read_text(), re.M)]
+    assert folded == []
+
+
 def public_names(module):
     names = getattr(module, "__all__", None)
     if names is None:

@@ -251,7 +251,10 @@ class FairnessFrame:
         of one's group in the cluster, relative to the number in proportion. Only people with at most half by one of
         them are listed, so there may be fewer than n.
 
-        Parameters ---------- n : int, default=10 Maximum number of people.
+        Parameters
+        ----------
+        n : int, default=10
+            Maximum number of people.
 
         Returns
         -------

@@ -148,11 +148,13 @@ def tradeoff_curve(  # type: ignore[misc]  # the overloads leave its options ope
     GraphError, GroupsError
         If the graph or the groups are not usable, or there are no groups.
 
-    Notes ----- The labels of a value of a dial in [0, 1] are those with the largest :math:`(1 - f) Q + f N` of all
-    restarts, N being the measure of the notion (at 1: those with the largest Q whose N is within .01 of the largest).
-    Labels of a method that searches its whole dial at once may have been found at another value, so they are at least
-    as good as those of a single fit with the same seed. For a dial without an upper end, which has no such meaning,
-    they are those whose Q and N are closest to the means.
+    Notes
+    -----
+    The labels of a value of a dial in [0, 1] are those with the largest :math:`(1 - f) Q + f N` of all restarts, N
+    being the measure of the notion (at 1: those with the largest Q whose N is within .01 of the largest). Labels of a
+    method that searches its whole dial at once may have been found at another value, so they are at least as good as
+    those of a single fit with the same seed. For a dial without an upper end, which has no such meaning, they are those
+    whose Q and N are closest to the means.
 
     Clusters keep their number from point to point, and along the front: those of the first are numbered by size, those
     of each further one by their overlap with the one before.
