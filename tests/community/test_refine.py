@@ -107,6 +107,9 @@ def test_labels_keep_their_numbers_and_texts_and_tell_who_moved(make_skewed, opt
     assert np.mean(again == first) == pytest.approx(eg.metrics.clustering_accuracy(first, again))
     if "max_moves" in options:
         assert 0 < np.count_nonzero(found != texts) <= 3
+    # A limit on moves is no rule.
+    model = eg.FairPartition(4, effort=0, random_state=0)
+    assert model.refine(adjacency, first, sensitive_features=codes, **options).rules_ is None
 
 
 @pytest.mark.parametrize(

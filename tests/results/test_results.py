@@ -85,6 +85,12 @@ def test_values_of_mixed_types_are_texts_in_tables_of_one_type(tmp_path):
     assert result.to_frame("pandas")["node"].tolist() == [7, "b", 2.5, ("c", 1)]
 
 
+def test_floats_of_networkx_are_loaded_as_floats(tmp_path):
+    graph = nx.relabel_nodes(nx.path_graph(4), lambda node: node + 0.5)
+    eg.cluster(graph, method="random", n_clusters=2, random_state=0).save(tmp_path)
+    assert eg.ClusteringResult.load(tmp_path).node_names.tolist() == [0.5, 1.5, 2.5, 3.5]
+
+
 def test_to_networkx_matches_by_name(room):
     edges = edge_table(room)
     graph = read_graph(edges, groups=people(room))

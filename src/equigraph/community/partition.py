@@ -72,8 +72,8 @@ class FairPartition(GraphClusterer):
     .. math:: \max_{\text{labels}} \; (1 - f)\, Q + f\, N
 
     with modularity Q, a fairness notion N, and exactly k clusters; or, with ``at_least``, the largest Q among labels
-    whose N is at least that. Q and N lie in [0, 1] whatever the size of the graph and the unit of its weights, so the
-    dial has the same meaning on thirty nodes and on a million.
+    whose N is at least that. Neither the size of the graph nor the unit of its weights changes the range of Q and N, so
+    the dial has the same meaning on thirty nodes and on a million.
 
     The search starts from cohesive divisions. The dial is raised step by step, with moves of single nodes and of parts
     of clusters on all levels of the graph, and simulated annealing follows at the requested value. Divisions are
@@ -84,7 +84,7 @@ class FairPartition(GraphClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters k, none of them empty. With None the search determines it.
+        Number of clusters k, none of them empty. With None a short search chooses it, at least two.
     fairness : float, default=0.5
         The dial f in [0, 1]. At 1 the order is lexicographic: the notion, with a tolerance of .01, then Q.
     at_least : float, optional
@@ -379,7 +379,8 @@ class FairPartition(GraphClusterer):
         if self.at_least is not None:
             value = modularity
             warn_if_short("FairPartition", get_notion(self.notion), notion, self.at_least)
-        ruled = isinstance(search, FeasibleSearch)
+        # Limits on moves are searched as rules are, also where there are none.
+        ruled = isinstance(search, FeasibleSearch) and (len(search.kept) > 0 or len(search.given_up) > 0)
         if hasattr(search, "interaction"):
             interaction = search.interaction(labels) * problem.unit
         else:

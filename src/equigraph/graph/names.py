@@ -23,7 +23,7 @@ _SIMILAR = 20_000
 
 
 def as_names(values: Any) -> NDArray[Any]:
-    """Return node names as int64, as text, or as objects when they are neither or mixed.
+    """Return node names as int64, as floats, as text, or as objects when they are of another type or mixed.
 
     Whole floats become integers: a missing value turns a column of integers into floats.
     """
@@ -43,6 +43,8 @@ def as_names(values: Any) -> NDArray[Any]:
                 return array.astype(np.int64)
             except OverflowError:
                 return array
+        if kinds and all(issubclass(kind, (float, np.floating)) for kind in kinds):
+            return as_names(array.astype(np.float64))
     elif array.dtype.kind not in "Uf":
         return array.astype(object)
     return array
