@@ -32,7 +32,11 @@ def test_every_public_name_is_in_the_reference():
 
 def test_every_section_of_a_docstring_has_its_line():
     source = DOCS.parent / "src"
-    folded = [str(path) for path in sorted(source.rglob("*.py")) if re.search(r"^ *\w+ -{3,}", path.read_text(), re.M)]
+    folded = [
+        str(path)
+        for path in sorted(source.rglob("*.py"))
+        if re.search(r"^ *\w+ -{3,}", path.read_text(), re.M)
+    ]
     assert folded == []
 
 

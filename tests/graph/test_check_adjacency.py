@@ -102,6 +102,7 @@ def test_rounding_is_not_asymmetry():
         (np.array([["2020-01-01"]], dtype="M8[D]"), "expected numbers"),
         ([[0, 1, 0], [1, 0, 5], [0, 0, 0]], "entry (1, 2) is 5 and entry (2, 1) is 0"),
         ([[0, 1], [0, 0]], "symmetrize='max', 'min', 'mean' or 'sum'"),
+        ([[0, 1], [1.0000001, 0]], "entry (0, 1) is 1.0 and entry (1, 0) is 1.0000001;"),
     ],
 )
 def test_refusals(source, sentence):

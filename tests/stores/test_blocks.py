@@ -94,3 +94,10 @@ def test_groups_by_name_and_their_errors(blocks):
 def test_other_methods_say_that_they_need_the_graph_in_memory(blocks, method):
     with pytest.raises(GraphError, match="this method needs the graph in memory"):
         method.fit(blocks)
+
+
+def test_metrics_say_that_they_need_the_graph_in_memory(blocks):
+    with pytest.raises(
+        GraphError, match=r"lies on disk, and its graph is needed in memory: give to_graph\(\)"
+    ):
+        eg.metrics.modularity_score(blocks, np.zeros(blocks.n_nodes, dtype=int))

@@ -132,6 +132,8 @@ def convert(
         and not isinstance(X, (list, tuple))
         and (library or not hasattr(X, "__array__"))
     ):
+        if hasattr(X, "to_graph"):
+            raise GraphError(f"{X!r} lies on disk, and its graph is needed in memory: give to_graph() of it.")
         hint = "; a file is read with read_graph" if isinstance(X, (str, os.PathLike)) else ""
         raise GraphError(f"An object of type {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
     adjacency = canonical_adjacency(X, symmetrize=symmetrize, dtype=dtype, names=names)

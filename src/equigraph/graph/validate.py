@@ -204,10 +204,14 @@ def _asymmetric(adjacency: sparse.csr_array, tolerance: float, names: NDArray[An
     excess = (abs(adjacency - transposed) - tolerance * adjacency.maximum(transposed)).tocoo()
     first = int(np.flatnonzero(excess.data > 0)[0])
     row, column = int(excess.row[first]), int(excess.col[first])
+    weights = adjacency[row, column], adjacency[column, row]
+    one, other = (f"{weight:g}" for weight in weights)
+    if one == other:
+        one, other = map(str, weights)
     return GraphError(
-        f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is "
-        f"{adjacency[row, column]:g} and entry {pair_text(column, row, names)} is {adjacency[column, row]:g}; read a "
-        "directed graph with symmetrize='max', 'min', 'mean' or 'sum'."
+        f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {one} and entry "
+        f"{pair_text(column, row, names)} is {other}; read a directed graph with "
+        "symmetrize='max', 'min', 'mean' or 'sum'."
     )
 
 
