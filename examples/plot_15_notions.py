@@ -44,8 +44,8 @@ axes[1].legend()
 plt.show()
 
 # %%
-# **B rewards equal numbers**, whatever the population: with a rare group it can never be high. NB, evenness and
-# MOUFLON's balance compare with the population, and are 1 if both clusters mirror it.
+# **B and MOUFLON's balance reward equal numbers**, whatever the population: with a rare group they can never be high.
+# NB and evenness compare with the population, and are 1 if both clusters mirror it.
 #
 # **How the paper's B is gamed.** It is the mean over clusters, large and small alike. Two pairs with one node of each
 # group are two perfect clusters, and raise the mean of the unfair rest.
@@ -56,4 +56,4 @@ for name, score in SCORES.items():
     print(f"{name:16} {score(labels, sensitive_features=groups):.2f}")
 
 # %%
-# NB and evenness weigh clusters by their nodes, so tiny clusters do not help.
+# The other scores weigh clusters by their nodes, so tiny clusters do not help.

@@ -92,8 +92,9 @@ class FairPartition(GraphClusterer):
         are found, return the fairest, with a warning that gives their N.
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         N: normalised balance (NB, 1 = every cluster mirrors the population as far as whole nodes allow), the paper's
-        average balance (B, which tiny clusters can game), the proportional balance of MOUFLON, one minus the index of
-        dissimilarity, or a custom notion. With several attributes N is the weighted mean.
+        average balance (B, which tiny clusters can game), the balance of MOUFLON (1 = equal numbers of all groups in
+        every cluster), one minus the index of dissimilarity, or a custom notion. With several attributes N is the
+        weighted mean.
     attribute_weights : mapping from attribute to number, optional
         Weight of each of several attributes, such as ``{"needs": 2}``; the default for others is 1. By default the
         weights with which the graph was read, or equal weights.

@@ -135,7 +135,7 @@ def normalized_balance_score(
 
 
 def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expected: bool = False) -> float:
-    """Return the proportional balance of MOUFLON.
+    """Return the balance of MOUFLON, weighted by the sizes of the clusters.
 
     The balance of a cluster is ``bal(C) = (h-1) min_s T[C, s] / (|C| - T[C, s])`` for h groups, and the
     score is ``F_base = sum_C |C|/n bal(C)``. With ``expected`` every cluster is compared with what its
