@@ -18,7 +18,7 @@ EVERYTHING = {
     "allowed": {"Jon": [0, 2]},
     "sizes": (25, 27),
     "at_least": {"gender": {"girl": 3, "boy": 2}},
-    "at_most": [{"needs": {"yes": 4}}, (["Ada", "Ben", "Cem"], 2)],
+    "at_most": [{"needs": {"yes": 4}}, (["Ada", "Ben", "Cem"], 2), {"gender": {"boy": 9}}],
     "not_alone": {"gender": 2},
     "shares": {"gender": 0.1, "needs": 0.05},
 }
@@ -35,6 +35,7 @@ SENTENCES = [
     "at least 2 of gender 'boy' in every cluster",
     "at most 4 of needs 'yes' in every cluster",
     "at most 2 of Ada, Ben and Cem in every cluster",
+    "at most 9 of gender 'boy' in every cluster",
     "of each gender none or at least 2 in a cluster",
     "the share of each gender within 10 points of the population's in every cluster",
     "the share of each needs within 5 points of the population's in every cluster",
@@ -47,7 +48,7 @@ fixed = { Finn = 0, Gus = 2 }
 allowed = { Jon = [0, 2] }
 sizes = [25, 27]
 at_least.gender = { girl = 3, boy = 2 }
-at_most = [{ needs = { yes = 4 } }, [["Ada", "Ben", "Cem"], 2]]
+at_most = [{ needs = { yes = 4 } }, [["Ada", "Ben", "Cem"], 2], { gender = { boy = 9 } }]
 
 [not_alone]
 gender = 2
@@ -61,7 +62,7 @@ needs = 0.05
 def test_every_rule_says_itself_in_the_order_given():
     assert [rule.describe() for rule in Rules(**EVERYTHING).items] == SENTENCES
     backwards = Rules(**dict(reversed(EVERYTHING.items())))
-    assert [backwards.items[i].describe() for i in (0, -1)] == [SENTENCES[13], SENTENCES[0]]
+    assert [backwards.items[i].describe() for i in (0, -1)] == [SENTENCES[-2], SENTENCES[0]]
     assert set(backwards.items) == set(Rules(**EVERYTHING).items)
     assert backwards != Rules(**EVERYTHING)
 

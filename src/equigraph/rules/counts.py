@@ -118,13 +118,18 @@ class _Bounded(_Counted):
 
     @classmethod
     def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a dict, or a list if there are lists of nodes."""
-        groups: dict[str, dict[Hashable, int]] = {}
+        """Return a dict, or a list of dicts and lists of nodes if no dict has the order of the rules."""
+        entries: list[Any] = []
         for rule in rules:
-            if rule.attribute is not None:
-                groups.setdefault(rule.attribute, {})[rule.value] = rule.number
-        lists = [(list(rule.nodes), rule.number) for rule in rules if rule.attribute is None]
-        return [*([groups] if groups else []), *lists] if lists else groups
+            if rule.attribute is None:
+                entries.append((list(rule.nodes), rule.number))
+                continue
+            last = entries[-1] if entries and isinstance(entries[-1], dict) else {}
+            if not last or rule.attribute in list(last)[:-1]:
+                last = {}
+                entries.append(last)
+            last.setdefault(rule.attribute, {})[rule.value] = rule.number
+        return entries[0] if len(entries) == 1 and isinstance(entries[0], dict) else entries
 
     def describe(self) -> str:
         """Return the rule in words."""
