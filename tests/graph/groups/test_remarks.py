@@ -29,7 +29,7 @@ NUMBERS = [20 + i // 2 for i in range(30)]
         (changed("new", "new"), SmallGroupWarning, "group 'new' has 2 members for 3 clusters, so"),
         (changed("x", "y"), SmallGroupWarning, r"2 groups have fewer .*\(the group 'x' has 1 member\)"),
         (changed(*"wxyz"), OwnGroupsWarning, "4 of 30 nodes are groups of their own by the"),
-        *((np.array(NUMBERS, dtype=kind), NumericGroupsWarning, "'age' has 15 different numbers.*into a few")
+        *((np.array(NUMBERS, dtype=kind), NumericGroupsWarning, "'age' has 15 different numbers.*with bins where")
           for kind in (int, float, str)),
     ],
 )  # fmt: skip

@@ -331,7 +331,7 @@ def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_cluste
     if groups.n_groups > _MOST_NUMBERS and all(map(_is_measure, groups.names.tolist())):
         warn(
             f"{name}: {what} has {groups.n_groups:,} different numbers, each of them a group: if it measures "
-            "something, put the numbers into a few bins first, such as with pandas.cut.",
+            "something, put the numbers into a few bins, with bins where the groups are read.",
             NumericGroupsWarning,
         )
     elif alone > _MOST_ALONE * groups.n_nodes:
