@@ -242,6 +242,11 @@ def _configured(
         if name not in known:
             raise ParameterError(f"{type(model).__name__} has no parameter {name!r}: leave it out.")
         model.set_params(**{name: value})
+    if known.get("at_least") is not None:
+        raise ParameterError(
+            f"The estimator has at_least={known['at_least']!r}, and a curve has labels for every bound: leave it out, "
+            "and take them by curve.at_least(...)."
+        )
     if notion is None:
         notion = known.get("notion", "normalized")
     elif "notion" in known:
