@@ -340,7 +340,7 @@ class FairPartition(GraphClusterer):
             "weights": weights,
         }
         if n_clusters is None:
-            n_clusters = best_number(graph, codes, self._target(), **options)
+            n_clusters = best_number(graph, codes, self._target(), size_bounds=self.size_bounds, **options)
         options["even"] = even
         if self.rules is None and home is None:
             return make_search(graph, codes, n_clusters, size_bounds=self.size_bounds, **options)

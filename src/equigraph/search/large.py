@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
+from equigraph.exceptions import InfeasibleError, SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.graph.validate import unit_weights
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import check_size_bounds, within_bounds
@@ -50,6 +50,8 @@ _LEAST_SWAP, _SWAP_ENTRIES, _FEW_PASSES = 6e-4, 80_000_000, 4
 _SPREAD_PASSES = 4
 # Number of parts to cluster if the number of clusters is free.
 _FREE_PARTS = 50_000
+# Up to so many nodes the number of clusters is improved by short searches of this effort.
+_FEW_NODES, _SHORT = 500, 0.1
 # Small parts are packed if there are this many times as many parts as wanted.
 _EXCESS = 4
 
@@ -384,11 +386,20 @@ def make_search(
     return LargeSearch(rows, replace(objective, even=0.0), n_clusters, effort=effort, seed=seed)
 
 
-def best_number(graph: Any, codes: NDArray | None, target: Target, *, seed: int = 0, **options: Any) -> int:
-    """Return the best number of clusters for a target by local search, at least two.
+def best_number(
+    graph: Any,
+    codes: NDArray | None,
+    target: Target,
+    *,
+    size_bounds: Any = None,
+    seed: int = 0,
+    **options: Any,
+) -> int:
+    """Return the best number of clusters for a target, at least two.
 
-    The number of clusters is free while the dial is raised from cohesion alone to the target. Then pairs are merged
-    while the objective rises. A large graph is clustered by its parts.
+    The number of clusters is free in a local search while the dial is raised from cohesion alone to the target. Then
+    pairs are merged while the objective rises. A large graph is clustered by its parts; on a small one the number is
+    changed by one while a short search finds better labels.
     """
     search = make_search(graph, codes, 2, seed=seed, **options)
     if isinstance(search, LargeSearch):
@@ -406,4 +417,22 @@ def best_number(graph: Any, codes: NDArray | None, target: Target, *, seed: int 
     if int(labels.max()) > 1:
         candidates.append(merge(level, labels, 2, int(labels.max()) + 1, objective))
     best = max(candidates, key=lambda found: objective.value(*scores_of(level, found, objective)))
-    return max(int(np.unique(best).size), 2)
+    number = max(int(np.unique(best).size), 2)
+    if level.n_sites > _FEW_NODES or isinstance(search, LargeSearch):
+        return number
+
+    @cache
+    def reached(k: int) -> float:
+        """Return the objective of a short search for k clusters; -inf if they cannot be within the bounds."""
+        try:
+            short = make_search(
+                graph, codes, k, size_bounds=size_bounds, seed=seed, **{**options, "effort": _SHORT}
+            )
+        except InfeasibleError:
+            return -np.inf
+        return objective.value(*short.score(short.solve([target])[0]))
+
+    for step in (-1, 1):
+        while number + step > 1 and reached(number + step) > reached(number):
+            number += step
+    return number
