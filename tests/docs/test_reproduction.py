@@ -7,6 +7,7 @@ import pytest
 
 from equigraph.apps.reproduction.cells import Settings, read_cell
 from equigraph.apps.reproduction.run import EXPERIMENTS
+from equigraph.apps.reproduction.tables import write_output
 
 DOCS = Path(__file__).parents[2] / "docs"
 CELLS = [(name, cell) for name, experiment in EXPERIMENTS.items() for cell in experiment.cells(Settings())]
@@ -21,10 +22,10 @@ def test_page_names_the_code_of_every_cell():
 @pytest.mark.parametrize("name", list(EXPERIMENTS))
 def test_tables_are_what_the_cells_give(data_dir, tmp_path, name):
     pytest.importorskip("matplotlib")
-    results = {
-        cell.key: read_cell(DOCS / "reproduction", cell)["result"] for owner, cell in CELLS if owner == name
-    }
-    written = EXPERIMENTS[name].finish(Settings(), results, tmp_path)
+    done = [
+        (cell, read_cell(DOCS / "reproduction", cell)["result"]) for owner, cell in CELLS if owner == name
+    ]
+    written = write_output(tmp_path, name, EXPERIMENTS[name].output(done))
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     for path in written:
         stored = DOCS / "reproduction" / name / path.name

@@ -20,14 +20,14 @@ def tiny(monkeypatch):
 def test_run_and_run_again(run, tiny, tmp_path):
     folder = tmp_path / "out"
     first = run("reproduce", "tiny", "-o", folder, "--jobs", 2)
-    assert f"Wrote {folder / 'tiny' / 'sums.md'}" in first.stdout
+    assert f"Wrote {folder / 'tiny' / 'tiny.md'}" in first.stdout
     assert "3 cells; 0 cells had been stored before" in first.stdout
     assert "most time went to" in first.stdout
     assert f"Everything on one page: {folder / 'index.html'}" in first.stdout
-    before = (folder / "tiny" / "sums.md").read_bytes()
+    before = (folder / "tiny" / "tiny.md").read_bytes()
     again = run("reproduce", "tiny", "-o", folder, "--jobs", 1)
     assert "0 cells; 3 cells had been stored before" in again.stdout
-    assert (folder / "tiny" / "sums.md").read_bytes() == before
+    assert (folder / "tiny" / "tiny.md").read_bytes() == before
 
 
 def test_a_quick_run_has_fewer_cells_the_seed_and_a_folder_of_its_own(run, tiny, tmp_path, monkeypatch):
@@ -60,7 +60,7 @@ def test_ctrl_c_says_how_to_go_on(run, tiny, tmp_path, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tiny, "finish", interrupted)
+    monkeypatch.setattr(tiny, "output", interrupted)
     answer = run("reproduce", "tiny", "-o", tmp_path / "out", "--jobs", 1, code=1)
     assert "the same command goes on from there" in answer.stderr
     assert answer.stderr.splitlines()[-1] == "Stopped."

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Settings, code_fingerprint, read_cell
+from equigraph.apps.reproduction.cells import Output, Settings, code_fingerprint, read_cell
 from equigraph.apps.reproduction.run import EXPERIMENTS, reproduce
-from equigraph.apps.reproduction.tables import write_text
+from equigraph.apps.reproduction.tables import write_output
 
 STORED = Path(__file__).parents[3] / "docs" / "reproduction"
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -25,7 +25,7 @@ def experiment(tiny, monkeypatch):
 def test_everything_is_written_and_shown(experiment, tmp_path):
     target = tmp_path / "page.md"
     report = reproduce([experiment], tmp_path / "out", Settings(seed=5), n_workers=1, page=target)
-    assert report.files == {"tiny": [tmp_path / "out" / "tiny" / name for name in ("sums.md", "dot.png")]}
+    assert report.files == {"tiny": [tmp_path / "out" / "tiny" / name for name in ("dot.png", "tiny.md")]}
     assert not report.failures
     assert report.page == tmp_path / "out" / "index.html"
     page = report.page.read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def test_everything_is_written_and_shown(experiment, tmp_path):
     text = target.read_text(encoding="utf-8")
     assert "![A tiny one](out/tiny/dot.png)" in text
     assert f"code `{code_fingerprint()}` in 3 cells" in text
-    assert (tmp_path / "out" / "tiny" / "sums.md").read_text(encoding="utf-8").splitlines()[-1] in text
+    assert (tmp_path / "out" / "tiny" / "tiny.md").read_text(encoding="utf-8").splitlines()[-1] in text
 
 
 def test_page_keeps_what_earlier_runs_left(experiment, tmp_path, monkeypatch):
@@ -53,8 +53,9 @@ def test_page_keeps_what_earlier_runs_left(experiment, tmp_path, monkeypatch):
 def test_quick_runs_finish(name, data_dir, tmp_path):
     experiment, quick = EXPERIMENTS[name], Settings(quick=True)
     cells = {cell.key: cell for cell in experiment.cells(Settings())}
-    results = {cell.key: read_cell(STORED, cells[cell.key])["result"] for cell in experiment.cells(quick)}
-    assert all(path.stat().st_size > 100 for path in experiment.finish(quick, results, tmp_path))
+    done = [(cell, read_cell(STORED, cells[cell.key])["result"]) for cell in experiment.cells(quick)]
+    written = write_output(tmp_path, name, experiment.output(done))
+    assert all(path.stat().st_size > 100 for path in written)
 
 
 @pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])
@@ -73,10 +74,7 @@ def test_markdown_becomes_html(experiment, tmp_path, monkeypatch):
 
     text = "# One & **two**\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
 
-    def finish(settings, results, folder):
-        return [write_text(folder / "page.md", text)]
-
-    monkeypatch.setattr(tiny_experiment, "finish", finish)
+    monkeypatch.setattr(tiny_experiment, "output", lambda done: Output(text))
     found = reproduce([experiment], tmp_path, Settings(), n_workers=1).page.read_text(encoding="utf-8")
     assert "<h3>One &amp; <b>two</b></h3>" in found
     assert "<tr><th>a</th><th>b</th></tr>\n<tr><td>x</td><td>1</td></tr>" in found

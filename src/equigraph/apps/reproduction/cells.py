@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -68,13 +68,23 @@ class Cell:
         return {"function": self.function, "arguments": self.arguments, "package": __version__}
 
 
+Done = Sequence[tuple[Cell, Any]]  # cells, and the results of their functions
+
+
+class Output(NamedTuple):
+    """What an experiment writes."""
+
+    page: str  # in Markdown
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = {}  # rows by the name of the csv file
+    figures: Mapping[str, Any] = {}  # by the name of the png file
+
+
 class Experiment(NamedTuple):
-    """Cells, and the tables and figures of their results."""
+    """Cells, and the page, tables and figures of their results."""
 
     title: str
     cells: Callable[[Settings], list[Cell]]
-    # Called with the settings, the results by key and a folder; returns the files that it writes.
-    finish: Callable[[Settings, dict[str, Any], Path], list[Path]]
+    output: Callable[[Done], Output]
 
 
 class Finished(TypedDict):
@@ -161,37 +171,38 @@ def run_cells(
     run = CellRun({key: found for key, found in stored.items() if found is not None})
     run.reused = set(run.finished)
 
-    def attempt(cells: list[Cell], n_workers: int) -> list[Cell]:
-        """Compute cells in parallel; return those lost because a process died."""
-        lost = []
+    waiting = [cell for key, cell in wanted.items() if key not in run.reused]
+    waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
+
+    def lost() -> list[Cell]:
+        """Return the cells that are neither finished nor failed."""
+        return [cell for cell in waiting if cell.key not in {*run.finished, *run.failures}]
+
+    def attempt(cells: list[Cell]) -> None:
+        """Compute cells in parallel; those whose process died are lost."""
         workers = min(n_workers, len(cells))
         pool = ProcessPoolExecutor(workers, initializer=_prepare, initargs=(os.getpid(),), env=_ONE_THREAD)
         try:
-            running = {pool.submit(compute, folder, cell): cell for cell in cells}
+            running = {pool.submit(compute, folder, cell): cell.key for cell in cells}
             for future in as_completed(running):
-                cell = running[future]
-                try:
+                with suppress(BrokenProcessPool):
                     found = future.result()
-                except BrokenProcessPool:
-                    lost.append(cell)
-                    continue
-                if isinstance(found, str):
-                    run.failures[cell.key] = found
-                else:
-                    run.finished[cell.key] = found
-                if watch is not None:
-                    watch(Progress("cells", len(run.finished) + len(run.failures), len(wanted)))
+                    if isinstance(found, str):
+                        run.failures[running[future]] = found
+                    else:
+                        run.finished[running[future]] = found
+                    if watch is not None:
+                        watch(Progress("cells", len(run.finished) + len(run.failures), len(wanted)))
         finally:
             pool.shutdown(kill_workers=True)
-        return sorted(lost, key=cells.index)
 
-    waiting = [cell for key, cell in wanted.items() if key not in run.reused]
-    waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
+    if waiting:
+        attempt(waiting)
     # A process that dies ends the pool, so the cells that were lost run one by one.
-    for cell in attempt(waiting, n_workers) if waiting else ():
-        if attempt([cell], 1):
-            why = "The process ended before it was done, as when no memory is left."
-            run.failures[cell.key] = why
+    for cell in lost():
+        attempt([cell])
+    why = "The process ended before it was done, as when no memory is left."
+    run.failures |= {cell.key: why for cell in lost()}
     return run
 
 

@@ -9,15 +9,14 @@ is one more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
+from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, load_network
-from equigraph.apps.reproduction.tables import panels, write_files
+from equigraph.apps.reproduction.tables import panels, render
 
 SHOWN = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5
@@ -73,14 +72,14 @@ def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
     return curves
 
 
-def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the curves with their bands (png), and write them (csv) and a few of their values (md)."""
+def output(done: Done) -> Output:
+    """Return the curves with their bands, and a few of their values."""
     curves: Curves = {}
     rows: list[dict[str, Any]] = []
     table: list[list[str]] = []
-    for cell in cells(settings):
+    for cell, result in done:
         network, title = cell.arguments["network"], NETWORKS[cell.arguments["network"]]
-        curves[network] = {name: np.array(results[cell.key][name]) for name in CURVES}
+        curves[network] = {name: np.array(result[name]) for name in CURVES}
         level = curves[network]["multiplicative"].mean(axis=0)[-1]
         for name, values in curves[network].items():
             mean, label = values.mean(axis=0), CURVES[name][1]
@@ -95,8 +94,8 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
             table.append([title, label, *listed, needed])
     head = ["network", "curve", *(f"after {step}" for step in _LISTED), "iterations to that mean"]
     n_starts = len(cell.arguments["seeds"])
-    page = {"n_clusters": N_CLUSTERS, "n_starts": n_starts, "head": head, "rows": table}
-    return write_files(folder, "fig-convergence", page, rows, _draw(curves))
+    page = render("fig-convergence", n_clusters=N_CLUSTERS, n_starts=n_starts, head=head, rows=table)
+    return Output(page, {"fig-convergence": rows}, {"fig-convergence": _draw(curves)})
 
 
 def _draw(curves: Curves) -> Any:
@@ -129,4 +128,4 @@ def _draw(curves: Curves) -> Any:
     return figure
 
 
-EXPERIMENT = Experiment("The loss, iteration by iteration", cells, finish)
+EXPERIMENT = Experiment("The loss, iteration by iteration", cells, output)

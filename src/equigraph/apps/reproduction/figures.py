@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
-from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import panels, write_files
+from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
+from equigraph.apps.reproduction.scoring import NAMES, Entry, Sweep, column
+from equigraph.apps.reproduction.tables import panels, render
 from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
 SHOWN = ("drugnet", "lastfm")
@@ -34,13 +33,11 @@ def _k_cells(settings: Settings) -> list[Cell]:
     ]
 
 
-def _finish_k(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the four charts (png), and write their data (csv, md)."""
-    own = _k_cells(settings)
+def _over_k(done: Done) -> Output:
     lines: Lines = {}
     rows = []
-    for cell, entry in zip(own, scoring.entries_of(own, results), strict=True):
-        k = cell.arguments["n_clusters"]
+    for cell, result in done:
+        entry, k = scoring.entry_of(cell, result), cell.arguments["n_clusters"]
         lines.setdefault((entry.network, entry.method), {})[k] = entry
         rows.append(
             {
@@ -49,33 +46,34 @@ def _finish_k(settings: Settings, results: dict[str, Any], folder: Path) -> list
                 "weight": entry.chosen,
                 "runs": entry.n_runs,
                 **{name: entry.means.get(name) for name in scoring.MEASURES[:-1]},
-                **{f"{name}_std": entry.spreads.get(name) for name in ("Q", "B")},
+                **{f"{name}_std": entry.spreads.get(name) for name in NAMES},
             }
         )
     balances = {}
     for network in SHOWN:
         sizes = np.unique(scoring.load_network(network).group_numbers, return_counts=True)[1]
         balances[network] = float(sizes.min() / sizes.max())
-    page = {
-        "lines": lines,
-        "balances": balances,
-        "heads": ["method", *(f"k = {k}" for k in next(iter(lines.values())))],
-        "titles": {**scoring.NETWORKS, **scoring.TITLES},
-        "methods": scoring.COMPARED,
-        "crossed": scoring.CROSSED,
-    }
-    return write_files(folder, "fig-k", page, rows, _draw_k(lines, balances))
+    page = render(
+        "fig-k",
+        lines=lines,
+        balances=balances,
+        heads=["method", *(f"k = {k}" for k in next(iter(lines.values())))],
+        titles={**scoring.NETWORKS, **scoring.TITLES},
+        methods=scoring.COMPARED,
+        crossed=scoring.CROSSED,
+    )
+    return Output(page, {"fig-k": rows}, {"fig-k": _draw_k(lines, balances)})
 
 
 def _draw_k(lines: Lines, balances: dict[str, float]) -> Any:
     with panels(len(SHOWN), 2, (10, 7.2), sharex=True) as (figure, axes):
         for row, network in zip(axes, SHOWN, strict=True):
-            for ax, measure in zip(row, ("Q", "B"), strict=True):
+            for ax, measure in zip(row, NAMES, strict=True):
                 for method in scoring.COMPARED:
                     shown = {k: one.means[measure] for k, one in lines[network, method].items()}
                     ax.plot(list(shown), list(shown.values()), label=scoring.TITLES[method], **STYLES[method])
-                ax.set_title(f"{scoring.NETWORKS[network]}: {scoring.NAMES[measure]}")
-                ax.set_xticks(list(lines[network, method]))
+                ax.set_title(f"{scoring.NETWORKS[network]}: {NAMES[measure]}")
+                ax.set_xticks(list(shown))
                 ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
             row[1].axhline(
                 balances[network], color=MUTED, linestyle=(0, (5, 3)), label="balance of the data set"
@@ -110,55 +108,47 @@ def weights_of(settings: Settings, network: str) -> list[float]:
 
 def lambda_cells(settings: Settings) -> list[Cell]:
     """Return the cells of the flat lines, shared with the table, and cells of ten weights each."""
-    return [
-        cell
-        for network in SHOWN
-        for cell in (*_flat_cells(settings, network), *_sweep_cells(settings, network))
-    ]
-
-
-def _flat_cells(settings: Settings, network: str) -> list[Cell]:
-    return [scoring.score_cell(settings, network, method) for method in FLAT]
-
-
-def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
-    weights = weights_of(settings, network)
-    return [
-        Cell(
-            key=f"weights.{network}.{start:02d}",
-            function="equigraph.apps.reproduction.scoring:sweep_weights",
-            arguments={
-                "network": network,
-                "n_clusters": scoring.K,
-                "weights": weights[start : start + _WEIGHTS_PER_CELL],
-                "first_seed": settings.seed,
-                "n_runs": 2 if settings.quick else 10,
-            },
-            seconds={"drugnet": 7.0, "lastfm": 16.0}[network],
-        )
-        for start in range(0, len(weights), _WEIGHTS_PER_CELL)
-    ]
-
-
-def _finish_lambda(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw one chart per network (png), and write its data (csv, md)."""
-    parts = []
-    files = []
+    cells = []
     for network in SHOWN:
-        sweep = [point for cell in _sweep_cells(settings, network) for point in results[cell.key]["sweep"]]
-        flat = scoring.entries_of(_flat_cells(settings, network), results)
+        weights = weights_of(settings, network)
+        cells += [scoring.score_cell(settings, network, method) for method in FLAT]
+        cells += [
+            Cell(
+                key=f"weights.{network}.{start:02d}",
+                function="equigraph.apps.reproduction.scoring:sweep_weights",
+                arguments={
+                    "network": network,
+                    "n_clusters": scoring.K,
+                    "weights": weights[start : start + _WEIGHTS_PER_CELL],
+                    "first_seed": settings.seed,
+                    "n_runs": 2 if settings.quick else 10,
+                },
+                seconds={"drugnet": 7.0, "lastfm": 16.0}[network],
+            )
+            for start in range(0, len(weights), _WEIGHTS_PER_CELL)
+        ]
+    return cells
+
+
+def _over_weight(done: Done) -> Output:
+    parts, tables, figures = [], {}, {}
+    for network in SHOWN:
+        own = [(cell, result) for cell, result in done if cell.arguments["network"] == network]
+        sweep = [point for cell, result in own if "method" not in cell.arguments for point in result["sweep"]]
+        flat = [scoring.entry_of(cell, result) for cell, result in own if "method" in cell.arguments]
         points = {
             "where Q and B cross": sweep[scoring.crossing(sweep)],
             "highest Q": max(sweep, key=lambda point: point["Q"]),
             "highest B": max(sweep, key=lambda point: point["B"]),
         }
         parts.append({"title": scoring.NETWORKS[network], "points": points, "flat": flat})
-        rows = []
-        for point in sweep:
-            row = {name: value for name, value in point.items() if name != "spreads"}
-            rows.append(row | {f"{name}_std": point["spreads"][name] for name in ("Q", "B")})
-        files += write_files(folder, f"fig-lambda-{network}", None, rows, _draw_lambda(network, sweep, flat))
-    return [*files, *write_files(folder, "fig-lambda", {"networks": parts}, (), None)]
+        tables[f"fig-lambda-{network}"] = [
+            {name: value for name, value in point.items() if name != "spreads"}
+            | {f"{name}_std": point["spreads"][name] for name in NAMES}
+            for point in sweep
+        ]
+        figures[f"fig-lambda-{network}"] = _draw_lambda(network, sweep, flat)
+    return Output(render("fig-lambda", networks=parts), tables, figures)
 
 
 def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
@@ -166,25 +156,18 @@ def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
     weights, chosen = column(sweep, "weight"), sweep[scoring.crossing(sweep)]
     with panels(3, 1, (9, 11), sharex=True) as (figure, axes):
         scaled, *rest = axes[:, 0]
-        scaled.step(
-            weights,
-            column(sweep, "n_nonempty") / scoring.K,
-            where="mid",
-            color=MUTED,
-            label="clusters with a node",
-        )
+        n_used = column(sweep, "n_nonempty") / scoring.K
+        scaled.step(weights, n_used, where="mid", color=MUTED, label="clusters with a node")
         for measure, color, dashes in (("Q", PALETTE[0], "-"), ("B", PALETTE[5], (0, (5, 2)))):
-            values = min_max(column(sweep, measure))
-            scaled.plot(
-                weights, values, color=color, linestyle=dashes, linewidth=2, label=scoring.NAMES[measure]
-            )
+            style = {"color": color, "linestyle": dashes, "linewidth": 2}
+            scaled.plot(weights, min_max(column(sweep, measure)), label=NAMES[measure], **style)
         scaled.legend(loc="best")
         scaled.set_ylabel("from lowest to highest; clusters of all")
         scaled.set_title(
             f"iFairNMTF on {scoring.NETWORKS[network]}, {scoring.K} clusters: "
             f"Q and B cross at weight {chosen['weight']:g} (Q {chosen['Q']:.3f}, B {chosen['B']:.3f})"
         )
-        for ax, measure in zip(rest, ("Q", "B"), strict=True):
+        for ax, measure in zip(rest, NAMES, strict=True):
             values = column(sweep, measure)
             spread = np.array([point["spreads"][measure] for point in sweep])
             own = {"color": STYLES["ifair-nmtf"]["color"]}
@@ -196,7 +179,7 @@ def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
                 style = {**STYLES[entry.method], "markevery": [0, -1]}
                 level = np.full(weights.size, entry.means[measure])
                 ax.plot(weights, level, label=entry.titles[1], **style)
-            ax.set_ylabel(scoring.NAMES[measure])
+            ax.set_ylabel(NAMES[measure])
         first = float(weights[weights > 0].min())
         for ax in axes.flat:
             ax.axvline(chosen["weight"], color=TEXT, linewidth=1, linestyle=(0, (1, 2)), zorder=0)
@@ -209,5 +192,5 @@ def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
     return figure
 
 
-OVER_K = Experiment("Over the number of clusters", _k_cells, _finish_k)
-OVER_WEIGHT = Experiment("Over the weight of iFairNMTF", lambda_cells, _finish_lambda)
+OVER_K = Experiment("Over the number of clusters", _k_cells, _over_k)
+OVER_WEIGHT = Experiment("Over the weight of iFairNMTF", lambda_cells, _over_weight)

@@ -5,12 +5,11 @@ Their values are single runs, each a local optimum of k-means. Ours are the best
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
+from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
 from equigraph.apps.reproduction.scoring import NETWORKS, PAPER, fit_scores
-from equigraph.apps.reproduction.tables import write_files
+from equigraph.apps.reproduction.tables import render
 
 METHOD = "scalable-fair-sc"
 NUMBERS = (3, 5, 8, 10)
@@ -40,27 +39,26 @@ def score_starts(*, network: str, n_clusters: int, first_seed: int, n_single: in
     return {"best": fit_scores(network, METHOD, n_clusters, first_seed), "single": single}
 
 
-def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Write the table (md, csv)."""
+def output(done: Done) -> Output:
+    """Return the table."""
     rows = []
-    for cell in cells(settings):
+    for cell, result in done:
         network, k = cell.arguments["network"], cell.arguments["n_clusters"]
         published = dict(zip(("Q", "B"), PUBLISHED[network][NUMBERS.index(k)], strict=True))
-        best, *single = [
-            (_off(one, published), one) for one in (results[cell.key]["best"], *results[cell.key]["single"])
-        ]
         row = {"network": NETWORKS[network], "k": k, **_named(published, "published")}
-        for name, (off, scores) in (("best", best), ("single", min(single, key=lambda one: one[0]))):
-            row |= {**_named(scores, name), f"off_{name}": off}
+        nearest = min(result["single"], key=lambda scores: _off(scores, published))
+        for name, scores in (("best", result["best"]), ("single", nearest)):
+            row |= {**_named(scores, name), f"off_{name}": _off(scores, published)}
         rows.append(row)
-    page = {
-        "n_single": cell.arguments["n_single"],
-        "tolerance": TOLERANCE,
-        "n_best": sum(row["off_best"] <= TOLERANCE for row in rows),
-        "n_single_too": sum(min(row["off_best"], row["off_single"]) <= TOLERANCE for row in rows),
-        "rows": rows,
-    }
-    return write_files(folder, "table-dfnmf", page, rows, None)
+    page = render(
+        "table-dfnmf",
+        n_single=cell.arguments["n_single"],
+        tolerance=TOLERANCE,
+        n_best=sum(row["off_best"] <= TOLERANCE for row in rows),
+        n_single_too=sum(min(row["off_best"], row["off_single"]) <= TOLERANCE for row in rows),
+        rows=rows,
+    )
+    return Output(page, {"table-dfnmf": rows})
 
 
 def _off(scores: dict[str, float], published: dict[str, float]) -> float:
@@ -71,4 +69,4 @@ def _named(scores: dict[str, float], name: str) -> dict[str, float]:
     return {f"{measure}_{name}": scores[measure] for measure in ("Q", "B")}
 
 
-EXPERIMENT = Experiment("Normalised FairSC as others published it", cells, finish)
+EXPERIMENT = Experiment("Normalised FairSC as others published it", cells, output)

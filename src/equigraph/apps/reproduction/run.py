@@ -21,7 +21,7 @@ from equigraph._utils.version import __version__
 from equigraph.apps.reproduction import convergence, figures, independent, table1, toys
 from equigraph.apps.reproduction.cells import Cell, CellRun, Experiment, Settings, run_cells
 from equigraph.apps.reproduction.scoring import REAL
-from equigraph.apps.reproduction.tables import write_text
+from equigraph.apps.reproduction.tables import write_output, write_text
 from equigraph.exceptions import DatasetError, ParameterError, require
 
 ALL = "all"
@@ -88,8 +88,8 @@ def reproduce(
         if failed:
             failures[name], files[name] = f"{failed} of {count(len(own), 'cell')} failed.", []
             continue
-        results = {cell.key: outcome.finished[cell.key]["result"] for cell in own}
-        files[name] = EXPERIMENTS[name].finish(settings, results, folder / name)
+        done = [(cell, outcome.finished[cell.key]["result"]) for cell in own]
+        files[name] = write_output(folder / name, name, EXPERIMENTS[name].output(done))
     seconds = time.perf_counter() - start
     report = Report(files, failures, outcome, seconds, folder / "index.html")
     for path in filter(None, (report.page, page)):

@@ -249,9 +249,9 @@ class Entry:
         return " / ".join(number(scores[name]) for name in (quality_of(self.network), "B"))
 
 
-def entry_of(network: str, method: str, result: Mapping[str, Any]) -> Entry:
-    """Return the entry for the result of a cell."""
-    sweep = result.get("sweep", ())
+def entry_of(cell: Cell, result: Mapping[str, Any]) -> Entry:
+    """Return the entry for a cell of `score_cell`."""
+    network, method, sweep = cell.arguments["network"], cell.arguments["method"], result.get("sweep", ())
     if method != LEADING:
         runs = result["runs"]
         return Entry(network, method, *summary_of(runs), len(runs), result.get("chosen"), sweep)
@@ -259,10 +259,3 @@ def entry_of(network: str, method: str, result: Mapping[str, Any]) -> Entry:
     point = next(point for point in sweep if point["weight"] == dial)
     own = {name: point[name] for name in MEASURES if name in point}
     return Entry(network, method, own, point["spreads"], result["n_runs"], dial, sweep)
-
-
-def entries_of(cells: Iterable[Cell], results: Mapping[str, Any]) -> list[Entry]:
-    """Return the entries of cells of `score_cell`, in their order."""
-    return [
-        entry_of(cell.arguments["network"], cell.arguments["method"], results[cell.key]) for cell in cells
-    ]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
+from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import number, write_files
+from equigraph.apps.reproduction.tables import number, render
 
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
@@ -105,23 +104,24 @@ def cells(settings: Settings) -> list[Cell]:
     ]
 
 
-def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Write the table with all measures (csv), and a page with its analysis (md)."""
-    entries = scoring.entries_of(cells(settings), results)
+def output(done: Done) -> Output:
+    """Return the table with all measures, and a page with its analysis."""
+    entries = [scoring.entry_of(*one) for one in done]
     n_runs = sorted({entry.n_runs for entry in entries}, reverse=True)
     fewer = f" ({n_runs[-1]} of DMoN and FairPartition on block models)" if len(n_runs) > 1 else ""
-    page = {
-        "n_runs": f"{n_runs[0]}{fewer}",
-        "methods": [scoring.TITLES[method] for method in scoring.COMPARED],
-        "entries": entries,
-        "nearest": nearest,
-        "leading": _leading(entries),
-        "dial": f"{scoring.DIAL:g}",
-        "tolerance": number(TOLERANCE),
-        "n_printed": sum(len(entry.printed) for entry in entries),
-        "differences": differences(entries),
-    }
-    return write_files(folder, "table1", page, [_csv_row(entry) for entry in entries], None)
+    page = render(
+        "table1",
+        n_runs=f"{n_runs[0]}{fewer}",
+        methods=[scoring.TITLES[method] for method in scoring.COMPARED],
+        entries=entries,
+        nearest=nearest,
+        leading=_leading(entries),
+        dial=f"{scoring.DIAL:g}",
+        tolerance=number(TOLERANCE),
+        n_printed=sum(len(entry.printed) for entry in entries),
+        differences=differences(entries),
+    )
+    return Output(page, {"table1": [_csv_row(entry) for entry in entries]})
 
 
 def _csv_row(entry: Entry) -> dict[str, Any]:
@@ -162,4 +162,4 @@ def _leading(entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-EXPERIMENT = Experiment("Nine networks, seven methods, five clusters", cells, finish)
+EXPERIMENT = Experiment("Nine networks, seven methods, five clusters", cells, output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import write_csv
 from equigraph._utils.templates import environment
+from equigraph.apps.reproduction.cells import Output
 from equigraph.graph.names import object_array
 from equigraph.plotting.style import look
 
@@ -19,10 +20,8 @@ def number(value: float | None) -> str:
     """Return a score with three digits, as tables of the paper show it."""
     if value is None:
         return "-"
-    text = f"{value:.3f}"
-    if text == "-0.000":
-        text = "0.000"
-    return text.replace("0.", ".", 1) if abs(value) < 1 and not text.endswith("1.000") else text
+    text = f"{value:z.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
 def with_spread(mean: float | None, spread: float | None) -> str:
@@ -37,21 +36,23 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def write_files(
-    folder: Path, name: str, page: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]], figure: Any
-) -> list[Path]:
-    """Write the given outputs of an experiment: figure (png), page from the template of that name (md), rows (csv)."""
+def render(name: str, **values: Any) -> str:
+    """Return the page of an experiment, from the template of its name."""
+    templates = environment("equigraph.apps.reproduction")
+    templates.filters |= {"number": number, "with_spread": with_spread}
+    return templates.get_template(f"{name}.md").render(**values)
+
+
+def write_output(folder: Path, name: str, output: Output) -> list[Path]:
+    """Write the figures (png), the page (md) and the tables (csv) of an experiment."""
     files = []
-    if figure is not None:
-        files.append(folder / f"{name}.png")
+    for title, figure in output.figures.items():
+        files.append(folder / f"{title}.png")
         with look(), atomic_path(files[-1]) as partial:
             figure.savefig(partial, format="png", dpi=150, bbox_inches="tight", pad_inches=0.15)
-    if page is not None:
-        templates = environment("equigraph.apps.reproduction")
-        templates.filters |= {"number": number, "with_spread": with_spread}
-        files.append(write_text(folder / f"{name}.md", templates.get_template(f"{name}.md").render(**page)))
-    if rows:
-        files.append(folder / f"{name}.csv")
+    files.append(write_text(folder / f"{name}.md", output.page))
+    for title, rows in output.tables.items():
+        files.append(folder / f"{title}.csv")
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: object_array([row.get(name) for row in rows]) for name in names}
         write_csv(files[-1], columns, raw=True)

@@ -12,15 +12,14 @@ minimum balance are nearest to the means at their weight.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from equigraph.apps.reproduction.cells import Cell, Experiment, Settings
-from equigraph.apps.reproduction.tables import number, panels, with_spread, write_files
+from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
+from equigraph.apps.reproduction.tables import number, panels, render, with_spread
 from equigraph.datasets.sbm import adjacency_from_edges
 from equigraph.graph import Graph
 
@@ -168,28 +167,27 @@ def per_pair(H: NDArray, W: NDArray, labels: NDArray[np.intp]) -> NDArray[np.flo
     return W * np.outer(own, own)
 
 
-def _finish_interaction(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the graph beside W (png), and write W of every run (csv) and a summary (md)."""
-    done = {cell.arguments["seed"]: results[cell.key] for cell in _interaction_cells(settings)}
+def _interaction(done: Done) -> Output:
+    """Return W of every run, a summary, and the first graph beside its W."""
     pairs = {f"{ROMAN[i]}-{ROMAN[j]}": (i, j) for i in range(_K) for j in range(i, _K)}
     rows = [
         {
             "start": start,
-            "seed": seed,
+            "seed": cell.arguments["seed"],
             "accuracy": runs[start]["accuracy"],
             **{name: runs[start]["interaction"][i][j] for name, (i, j) in pairs.items()},
         }
-        for seed, runs in done.items()
+        for cell, runs in done
         for start in STARTS
     ]
     toy = interaction_toy(0)
     is_in = (toy.target[:, None] == np.arange(_K)).astype(float)
     sizes = is_in.sum(axis=0)
     density = (is_in.T @ (toy.graph.adjacency @ is_in)) / (np.outer(sizes, sizes) - np.diag(sizes))
-    page = {"zero": ZERO, "names": ROMAN, "starts": STARTS, "rows": rows, "density": density.tolist()}
-    seed, runs = next(iter(done.items()))
-    figure = _draw_interaction(interaction_toy(seed), runs["spectral"])
-    return write_files(folder, "fig-interaction", page, rows, figure)
+    values = {"zero": ZERO, "names": ROMAN, "starts": STARTS, "rows": rows, "density": density.tolist()}
+    cell, runs = done[0]
+    figure = _draw_interaction(interaction_toy(cell.arguments["seed"]), runs["spectral"])
+    return Output(render("fig-interaction", **values), {"fig-interaction": rows}, {"fig-interaction": figure})
 
 
 def _draw_interaction(toy: Toy, run: dict[str, Any]) -> Any:
@@ -254,9 +252,9 @@ def fit_tradeoff(seed: int, n_starts: int) -> dict[str, Any]:
     return {"runs": runs}
 
 
-def _finish_tradeoff(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the typical runs side by side (png), and write all runs (csv) and their means (md)."""
-    runs = [run for cell in tradeoff_cells(settings) for run in results[cell.key]["runs"]]
+def _tradeoff(done: Done) -> Output:
+    """Return all runs, their means, and the typical runs side by side."""
+    runs = [run for _, result in done for run in result["runs"]]
     shown = typical_runs(runs)
     table = []
     for (name, weight), run in zip(WEIGHTS.items(), shown, strict=True):
@@ -264,11 +262,11 @@ def _finish_tradeoff(settings: Settings, results: dict[str, Any], folder: Path) 
         scores = map(with_spread, own.mean(axis=0), own.std(axis=0, ddof=1))
         drawn = f"{number(run['Q'])} / {number(run['min_balance'])}"
         table.append([f"{name} (λ = {weight:g})", *scores, drawn])
-    n_graphs = len({run["seed"] for run in runs})
-    n_starts = len(runs) // (n_graphs * len(WEIGHTS))
-    page = {"seed": shown[0]["seed"], "n_graphs": n_graphs, "n_starts": n_starts, "rows": table}
+    n_starts = done[0][0].arguments["n_starts"]
+    values = {"seed": shown[0]["seed"], "n_graphs": len(done), "n_starts": n_starts, "rows": table}
     rows = [{name: value for name, value in run.items() if name != "labels"} for run in runs]
-    return write_files(folder, "fig-tradeoff-toy", page, rows, draw_runs(shown))
+    page = render("fig-tradeoff-toy", **values)
+    return Output(page, {"fig-tradeoff-toy": rows}, {"fig-tradeoff-toy": draw_runs(shown)})
 
 
 def scores_at(runs: Sequence[Run], weight: float) -> Any:
@@ -319,5 +317,5 @@ def draw_runs(shown: Sequence[Run]) -> Any:
     return figure
 
 
-INTERACTION = Experiment("Which clusters interact", _interaction_cells, _finish_interaction)
-TRADEOFF = Experiment("What the weight does to a small graph", tradeoff_cells, _finish_tradeoff)
+INTERACTION = Experiment("Which clusters interact", _interaction_cells, _interaction)
+TRADEOFF = Experiment("What the weight does to a small graph", tradeoff_cells, _tradeoff)
