@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Container, Mapping
 from functools import cache, partial
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -84,22 +85,6 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-class Read(click.ParamType):
-    """Parameter type that is parsed by a function, whose ValueError says what was expected."""
-
-    name = "value"
-
-    def __init__(self, read: Callable[[str], Any]):
-        self.read = read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, or fail with what was expected."""
-        try:
-            return self.read(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 def parse_names(text: str) -> list[str]:
     """Return the names in a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
@@ -119,15 +104,15 @@ def parse_weighted(text: str) -> tuple[str, float | None]:
     if not name:
         return text, None
     if not math.isfinite(number) or number < 0:
-        raise ValueError(f"{text} has the weight {weight}: expected a number of at least 0.")
+        raise click.BadParameter(f"{text} has the weight {weight}: expected a number of at least 0.")
     return name, number
 
 
 def parse_node_set(text: str) -> list[str]:
-    """Return the names in a list with commas; raise ValueError for fewer than two."""
+    """Return the names in a list with commas, at least two."""
     names = parse_names(text)
     if len(names) < 2:
-        raise ValueError(
+        raise click.BadParameter(
             f"{text!r} names fewer than two: expected names with commas between, such as 'Ada,Ben'."
         )
     return names
@@ -141,7 +126,7 @@ def parse_bounds(text: str) -> tuple[int | None, int | None]:
     """
     parts = [part.strip().lower() for part in text.replace("-", ",").split(",")]
     if len(parts) not in (1, 2) or not all(part.isdecimal() or part == "none" for part in parts):
-        raise ValueError(f"{text!r} is not two numbers, such as 25,27.")
+        raise click.BadParameter(f"{text!r} is not two numbers, such as 25,27.")
     least, most = (None if part == "none" else int(part) for part in (parts[0], parts[-1]))
     return least, most
 
@@ -155,8 +140,16 @@ def parse_joint(text: str) -> list[str]:
     """Return the attributes of joint groups; a name with a comma is in double quotes."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if len(names) < 2 or "" in names:
-        raise ValueError(f"{text} names no two attributes: expected such as gender,needs.")
+        raise click.BadParameter(f"{text} names no two attributes: expected such as gender,needs.")
     return names
+
+
+def parse_numbers(text: str) -> list[float]:
+    """Return the numbers in a list with commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
 
 
 _RANGES = {"int": click.IntRange, "float": click.FloatRange}
@@ -164,16 +157,16 @@ _TYPES: dict[str, Any] = {
     "int": int,
     "float": float,
     "file": click.Path(dir_okay=False, writable=True, path_type=Path),
-    "names": Read(parse_names),
-    "node set": Read(parse_node_set),
-    "bounds": Read(parse_bounds),
-    "numbers": Read(lambda text: [float(part) for part in text.split(",")]),
-    "weighted": Read(parse_weighted),
-    "joint": Read(parse_joint),
-    "column": Read(parse_column),
-    "weight": Read(lambda name: False if name == "none" else parse_column(name)),
-    "sheet": Read(lambda text: int(text) if text.isdecimal() else text),
-    "person": Read(lambda name: None if name.casefold() == "none" else name),
+    "names": parse_names,
+    "node set": parse_node_set,
+    "bounds": parse_bounds,
+    "numbers": parse_numbers,
+    "weighted": parse_weighted,
+    "joint": parse_joint,
+    "column": parse_column,
+    "weight": lambda name: False if name == "none" else parse_column(name),
+    "sheet": lambda text: int(text) if text.isdecimal() else text,
+    "person": lambda name: None if name.casefold() == "none" else name,
 }
 
 
@@ -264,7 +257,7 @@ def parse_value(constraint: Any, text: str) -> Any:
     """Return the first interpretation of a text that the constraint accepts.
 
     Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas, the text
-    itself. If it accepts none, a ValueError says what it expects.
+    itself.
 
     >>> from equigraph._utils.parameters import Integer, Real
     >>> parse_value(Integer(low=1), "200"), parse_value(Real(low=0), "1e-3")
@@ -273,7 +266,7 @@ def parse_value(constraint: Any, text: str) -> Any:
     for value in _readings(text.strip()):
         if constraint.accepts(value):
             return value
-    raise ValueError(f"{text!r} is not {describe_values(constraint)}.")
+    raise click.BadParameter(f"{text!r} is not {describe_values(constraint)}.")
 
 
 def _readings(text: str) -> list[Any]:
@@ -365,8 +358,8 @@ def parameter_options(method: Any) -> list[click.Parameter]:
             readings = constraint.options if isinstance(constraint, AnyOf) else [constraint]
             choices = [one for one in readings if reachable(name, one)]
             words = choices[0].values if len(choices) == 1 and isinstance(choices[0], Choice) else ()
-            metavar = "[" + "|".join(map(str, words)) + "]" if words else "VALUE"
-            settings |= {"type": Read(partial(parse_value, constraint)), "metavar": metavar}
+            settings["metavar"] = "[" + "|".join(map(str, words)) + "]" if words else "VALUE"
+            settings["type"] = lambda text, constraint=constraint: parse_value(constraint, text)
         required = name == "n_clusters" and defaults[name] != "none"
         default = "required" if required else f"default: {defaults[name]}"
         text, section = f"{constraint.help}  [{default}]", f"Parameters of {method.name}"
@@ -382,7 +375,6 @@ def is_given(name: str) -> bool:
 def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
     """Collect the parameters of a method that were given, as its options, as ``-P name=value`` or as rules."""
     context = click.get_current_context()
-    replaced = cast(Command, context.command).replaced
     given = {
         dest.removeprefix(_DEST): value
         for dest, value in context.params.items()
@@ -390,18 +382,15 @@ def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
     }
     estimator = get_method(name).load()
     constraints = estimator._parameters
+    replaced = cast(Command, context.command).replaced
     for typed, text in settings["generic"].items():
         parameter = typed.replace("-", "_")
-        if parameter in replaced:
-            raise click.UsageError(replaced[parameter])
-        if parameter not in constraints or not reachable(parameter, constraints[parameter]):
-            raise click.UsageError(_unknown(name, f"parameter {parameter!r}", parameter))
+        known = parameter in constraints and reachable(parameter, constraints[parameter])
+        if not known or parameter in replaced:
+            raise click.UsageError(_refusal(name, replaced, parameter, f"parameter {parameter!r}"))
         if parameter in given:
             raise click.UsageError(f"The parameter {parameter!r} is given twice.")
-        try:
-            given[parameter] = parse_value(constraints[parameter], text)
-        except ValueError as error:
-            raise click.UsageError(f"-P {parameter}: {error}") from None
+        given[parameter] = parse_value(constraints[parameter], text)
     if "random_state" in constraints:
         given.setdefault("random_state", DEFAULT_SEED)
     check_one_dial(given)
@@ -424,15 +413,15 @@ def check_one_dial(given: Container[str]) -> None:
         )
 
 
-def _unknown(method: str, what: str, name: str) -> str:
-    """Return the message for an unknown parameter, with the methods that have it."""
+def _refusal(method: str, replaced: Mapping[str, str], name: str, what: str) -> str:
+    """Return what is said about a parameter that another option replaces, or that other methods may have."""
     owners = [other for other in METHODS if name in constraints_of(other)]
     more = (
         f"it belongs to {', '.join(owners)}"
         if owners
         else f"`equigraph methods {method}` lists its parameters"
     )
-    return f"The method {method} has no {what}; {more}."
+    return replaced.get(name, f"The method {method} has no {what}; {more}.")
 
 
 def constraints_of(name: str) -> dict[str, Any]:
@@ -453,7 +442,7 @@ class MethodCommand(Command):
         return [*super().get_params(ctx), *kept]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the method, then parse with its options."""
+        """Find the method, then parse with its options; an option of another method is said to be one."""
         parser = self.make_parser(ctx)
         parser.ignore_unknown_options = True
         method = get_method(parser.parse_args(list(args))[0].get("method", DEFAULT_METHOD))
@@ -461,14 +450,9 @@ class MethodCommand(Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            self._explain(error, method.name)
+            flag = error.option_name.replace("--no-", "--")
+            for name in {*self.replaced, *chain.from_iterable(map(constraints_of, METHODS))}:
+                if flag in flags_of(name):
+                    text = _refusal(method.name, self.replaced, name, f"option {error.option_name}")
+                    raise click.UsageError(text, error.ctx) from None
             raise
-
-    def _explain(self, error: click.NoSuchOption, method: str) -> None:
-        """Replace click's message where the option belongs to another method."""
-        name = error.option_name.lstrip("-").replace("-", "_")
-        name = {"k": "n_clusters", "seed": "random_state"}.get(name, name).removeprefix("no_")
-        if name in self.replaced:
-            raise click.UsageError(self.replaced[name], error.ctx) from None
-        if any(name in constraints_of(other) for other in METHODS):
-            raise click.UsageError(_unknown(method, f"option {error.option_name}", name), error.ctx) from None
