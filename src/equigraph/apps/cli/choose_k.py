@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -57,25 +56,17 @@ def command(edges: str, method: str, **settings: Any) -> None:
                 callbacks=callbacks,
                 **{name: settings[name] for name in ("n_seeds", "n_removals", "removed")},
             )
-        run.write(KIND, dict, lambda folder: _write(folder, found, settings["raw"]))
+        run.write(KIND, lambda: _contents(found), lambda folder: found.plot().save(folder / PICTURE))
     kept = f"the table has {count(len(found.rows), 'number')} of clusters"
-    run.finish(kept, "table and the consensus", found.summary, lambda: _print(found))
+    run.finish_graph(kept, "table and the consensus", found.summary, lambda: _print(found))
 
 
-def _write(folder: Path, found: Any, raw: bool) -> None:
-    from importlib.util import find_spec
-
-    from equigraph._utils.records import write_csv, write_json
-
-    found.to_csv(folder / TABLE)
-    write_json(folder / SUMMARY, found.summary())
-    columns = {"node": found.node_names}
+def _contents(found: Any) -> dict[str, Any]:
+    nodes = {"node": found.node_names}
     for row in found.rows:
         if row.error is None:
-            columns |= {f"cluster of {row.k}": row.consensus, f"sure of {row.k}": row.sure}
-    write_csv(folder / NODES, columns, raw=raw)
-    if find_spec("matplotlib") is not None:
-        found.plot().save(folder / PICTURE)
+            nodes |= {f"cluster of {row.k}": row.consensus, f"sure of {row.k}": row.sure}
+    return {TABLE: found.table(), NODES: nodes, SUMMARY: found.summary()}
 
 
 def _print(found: Any) -> None:
@@ -94,6 +85,5 @@ def _print(found: Any) -> None:
         row = found.row()
         doubtful = [i for i in row.sure.argsort(kind="stable")[:_UNSURE].tolist() if row.sure[i] < 1]
         if doubtful:
-            names = found.node_names[doubtful].tolist()
-            unsure = [f"{name} ({share:.0%})" for name, share in zip(names, row.sure[doubtful], strict=True)]
-            line(f"Least sure of their cluster: {', '.join(unsure)}.")
+            unsure = ", ".join(f"{found.node_names[i]} ({row.sure[i]:.0%})" for i in doubtful)
+            line(f"Least sure of their cluster: {unsure}.")

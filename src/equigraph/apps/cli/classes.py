@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -50,13 +49,11 @@ def command(path: str, **settings: Any) -> None:
                 run=run.identity,
                 **{name: settings[name] for name in ("force", "door", "by_surname", "date", "language")},
             )
-    run.report_stop("these are the best classes until then")
-    if settings["as_json"]:
-        summaries = [_summary(one, costs) for one in (division, *division.others)]
-        line(json.dumps(summaries, indent=2, ensure_ascii=False))
-    elif not settings["quiet"]:
-        _print(division, costs, files, settings)
-    run.leave()
+    run.finish(
+        "these are the best classes until then",
+        lambda: [_summary(one, costs) for one in (division, *division.others)],
+        lambda: _print(division, costs, files, settings),
+    )
 
 
 def _divide(path: str, run: Run) -> Any:

@@ -62,7 +62,7 @@ def command(edges: str, method: str, **settings: Any) -> None:
             lambda folder: _write(folder, result, graph, settings),
         )
     kept = "these are the best clusters until then"
-    run.finish(kept, "labels", result.summary, lambda: print_result(result))
+    run.finish_graph(kept, "labels", result.summary, lambda: print_result(result))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,6 @@ def command(edges: tuple[str, ...], **settings: Any) -> None:
     baseline = settings["baseline"]
     if baseline not in (None, *names):
         raise click.UsageError(f"--baseline {baseline} is not compared; the methods are {', '.join(names)}.")
-    fairness = _dials(settings["fairness"], names)
     called = _graph_names(edges)
     n_clusters = _numbers(settings["n_clusters"], list(called))
     run = Run(settings)
@@ -61,20 +59,18 @@ def command(edges: tuple[str, ...], **settings: Any) -> None:
                 methods=names,
                 n_clusters=n_clusters if several else next(iter(n_clusters.values())),
                 metrics=settings["metrics"] or None,
-                fairness=fairness,
+                fairness=_dials(settings["fairness"], names),
                 tune=settings["tune"],
                 n_seeds=settings["seeds"],
                 random_state=settings["seed"],
                 callbacks=callbacks,
             )
-    run.report_stop(f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows")
     if output is not None:
         getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
     if per_seed is not None:
         comparison.to_csv(per_seed, per_seed=True)
-    if settings["as_json"]:
-        line(json.dumps(comparison.summary(), indent=2))
-    elif not settings["quiet"]:
+
+    def show() -> None:
         for name, one in called.items():
             line(describe_graph(graphs[name], one))
         print_comparison(comparison, "interval" if settings["intervals"] else "sd")
@@ -82,10 +78,12 @@ def command(edges: tuple[str, ...], **settings: Any) -> None:
             print_tests(comparison, baseline)
         for path in filter(None, (output, per_seed)):
             line(f"Wrote {path}.")
+
+    kept = f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows"
+    run.finish(kept, comparison.summary, show)
     if all(row.error for row in comparison.rows):
         bad_input = all(row.bad_input for row in comparison.rows)
         raise click.exceptions.Exit(BAD_INPUT if bad_input else FAILED)
-    run.leave()
 
 
 def _graph_names(edges: tuple[str, ...]) -> dict[str, str]:
@@ -118,32 +116,30 @@ def _dials(given: dict[str, float], names: list[str]) -> dict[str, float] | None
     return given or None
 
 
-def print_comparison(comparison: Any, spread: str) -> None:
+def print_comparison(comparison: Any, spread: Any) -> None:
     """Print the table; notes and failures below it."""
-    from equigraph.metrics.scores import COMPARED, SCORES
+    from equigraph.metrics.scores import SCORES
 
     rows = comparison.rows
-    several = len(comparison.graphs) > 1
-    dials = any(row.fairness is not None for row in rows)
-    scores = list(SCORES) if comparison.metrics == COMPARED else [*comparison.metrics, "n_nonempty"]
+    names = ["sizes", "stability", "seconds", "status"]
+    if any(row.fairness is not None for row in rows):
+        names.insert(-1, "fairness")
     each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
+    names = [*comparison.metrics, "n_nonempty", *each, *names]
+    graph = ["graph"] if len(comparison.graphs) > 1 else []
+    heads = {**{name: score.head for name, score in SCORES.items()}, "stability": "ARI", "fairness": "dial"}
     cells = [
-        (
-            *([row.graph] if several else []),
+        [
+            *([row.graph] if graph else []),
             row.method,
-            *(row.shown(name, spread) or None for name in scores),
-            *(row.by_attribute.get(name) for name in each),
-            " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
-            row.stability,
-            row.seconds,
-            *([row.shown("fairness") or None] if dials else []),
-            row.status,
-        )
+            *(
+                ("failed" if row.error and name == "sizes" else row.shown(name, spread)) or None
+                for name in names
+            ),
+        ]
         for row in rows
     ]
-    first = ["graph", "method"] if several else ["method"]
-    heads = [SCORES[name].head if name in SCORES else name for name in scores]
-    columns = (*first, *heads, *each, "sizes", "ARI", "seconds", *(["dial"] if dials else []), "status")
+    columns = [*graph, "method", *(heads.get(name, name) for name in names)]
     table(columns, cells, left=("graph", "method", "sizes", "status"))
     for row in rows:
         if row.error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,6 +61,11 @@ def console() -> Any:
 def line(text: str = "") -> None:
     """Print a line on standard output, with control characters escaped."""
     click.echo(visible(text))
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    line(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def table(

@@ -9,11 +9,11 @@ import click
 
 import equigraph as eg
 from equigraph.apps.cli.cluster import PICTURES, draw
-from equigraph.apps.cli.console import group_counts, line, note, sizes_by_group, table
+from equigraph.apps.cli.console import group_counts, line, sizes_by_group, table
 from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.output import PAGE, Run
 from equigraph.apps.cli.sources import EMBEDDED, PREFIX, dataset_graph
-from equigraph.exceptions import MissingDependencyError, require
+from equigraph.exceptions import require
 
 N_CLUSTERS = 3
 # The fairness weight of ifair-nmtf has no natural scale; 20 was chosen on this graph, where 1 has no effect.
@@ -47,14 +47,11 @@ def command(**settings: Any) -> None:
         kept = replace(results[winner], source=run.source())
 
         def further(folder: Path) -> None:
-            try:
-                _draw(results, winner, graph, folder, seed)
-            except MissingDependencyError as error:
-                note(str(error))
             kept.report(folder / PAGE, graph=graph)
+            _draw(results, winner, graph, folder, seed)
 
         run.write(KIND, lambda: contents_of(kept), further)
-    run.finish("", "results", dict, lambda: _print(results, winner))
+    run.finish_graph("", "results", dict, lambda: _print(results, winner))
     line(
         "Your own graph: equigraph cluster EDGES.csv --groups PEOPLE.csv --attribute NAME -k 3 -o out/ --report"
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 import equigraph as eg
-from equigraph.apps.cli.console import line, warnings_as_notes
+from equigraph.apps.cli.console import line, print_json, warnings_as_notes
 from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.sources import read_again
 from equigraph.exceptions import InputError
@@ -33,7 +32,7 @@ def command(folder: str, what: tuple[str, ...], **settings: Any) -> None:
         explain = _explain_person if is_division(folder) else _explain_node
         explanation = explain(folder, what, settings)
     if settings["as_json"]:
-        line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
+        print_json(explanation.to_dict())
     else:
         line(str(explanation))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 import click
@@ -13,7 +13,7 @@ import equigraph as eg
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED, Commands
-from equigraph.apps.cli.console import line, table
+from equigraph.apps.cli.console import line, print_json, table
 from equigraph.apps.cli.options import DEBUG_HELP, Command
 from equigraph.apps.cli.sources import EMBEDDED, PREFIX, check_dataset
 from equigraph.exceptions import DatasetError
@@ -26,7 +26,7 @@ def methods(name: str | None, as_json: bool) -> None:
     if name is None:
         known = [{"name": m.name, "summary": m.summary, "extra": m.extra} for m in METHODS.values()]
         if as_json:
-            line(json.dumps(known, indent=2))
+            print_json(known)
             return
         heads = ("method", "what it does", "needs extra")
         table(heads, [list(one.values()) for one in known], left=heads)
@@ -35,7 +35,7 @@ def methods(name: str | None, as_json: bool) -> None:
     method = get_method(name)
     parameters = _parameters(method)
     if as_json:
-        line(json.dumps({"name": method.name, "summary": method.summary, "parameters": parameters}, indent=2))
+        print_json({"name": method.name, "summary": method.summary, "parameters": parameters})
         return
     line(f"{method.name}: {method.summary} (equigraph.{method.estimator})")
     columns = ("option", "values", "default", "meaning")
@@ -56,15 +56,9 @@ def _parameters(method: Any) -> list[dict[str, Any]]:
             flags = ", ".join(options.flags_of(name))
             if isinstance(constraint, Boolean):
                 flags = f"{flags}, --no-{flags.removeprefix('--')}"
-        rows.append(
-            {
-                "name": name,
-                "option": flags,
-                "values": options.describe_values(constraint),
-                "default": defaults[name],
-                "meaning": constraint.help,
-            }
-        )
+        values, default = options.describe_values(constraint), defaults[name]
+        meaning = constraint.help
+        rows.append({"name": name, "option": flags, "values": values, "default": default, "meaning": meaning})
     return rows
 
 
@@ -79,7 +73,7 @@ def list_command(as_json: bool) -> None:
     """List the data sets with their sizes."""
     rows = _datasets()
     if as_json:
-        line(json.dumps(rows, indent=2))
+        print_json(rows)
         return
     columns = ("name", "nodes", "edges", "attribute", "groups", "MB", "title")
     cells = [[row[column] for column in columns] for row in rows]
@@ -88,23 +82,28 @@ def list_command(as_json: bool) -> None:
 
 
 def _datasets() -> list[dict[str, Any]]:
-    from equigraph.graph.groups import encode_groups
-
-    def row(name: str, title: str, n_nodes: int, n_edges: int, of: Any, groups: Any, n_bytes: int) -> Any:
-        sizes = ", ".join(f"{size} {group}" for group, size in groups)
-        edges = {"nodes": n_nodes, "edges": n_edges, "attribute": of, "groups": sizes}
-        return {"name": name, "title": title, **edges, "MB": f"{n_bytes / 1e6:.2f}"}
-
     room = eg.datasets.make_classroom()
-    groups = encode_groups(room.sensitive_features)
-    title = "A class of students, generated (always here)"
-    sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+    classroom = eg.datasets.DatasetInfo(
+        EMBEDDED,
+        "A class of students, generated (always here)",
+        room.node_names.size,
+        room.adjacency.nnz // 2,
+        room.attribute,
+        groups=tuple(sorted(Counter(room.sensitive_features.tolist()).items())),
+        url="",
+        files=(),
+    )
     return [
-        row(EMBEDDED, title, groups.n_nodes, room.adjacency.nnz // 2, room.attribute, sizes, 0),
-        *(
-            row(info.name, info.title, info.n_nodes, info.n_edges, info.attribute, info.groups, info.n_bytes)
-            for info in eg.datasets.list_datasets()
-        ),
+        {
+            "name": info.name,
+            "title": info.title,
+            "nodes": info.n_nodes,
+            "edges": info.n_edges,
+            "attribute": info.attribute,
+            "groups": ", ".join(f"{size} {group}" for group, size in info.groups),
+            "MB": f"{info.n_bytes / 1e6:.2f}",
+        }
+        for info in (classroom, *eg.datasets.list_datasets())
     ]
 
 

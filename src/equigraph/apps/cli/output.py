@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -17,10 +16,10 @@ import click
 
 from equigraph._utils.callbacks import Progress, _Shared
 from equigraph._utils.text import count
-from equigraph.apps.cli.console import describe_graph, line, note, progress_bar, warnings_as_notes
+from equigraph.apps.cli.console import describe_graph, line, note, print_json, progress_bar, warnings_as_notes
 from equigraph.apps.cli.options import Settings
 from equigraph.apps.cli.sources import READING_NAMES, read_source
-from equigraph.exceptions import ParameterError, require
+from equigraph.exceptions import MissingDependencyError, ParameterError, require
 
 if TYPE_CHECKING:
     from equigraph.results.persistence import Contents, OutputFolder
@@ -92,6 +91,12 @@ class Run:
         self.edges, self.graph = edges, read_source(edges, self.settings)
         return self.graph
 
+    @property
+    def dropped(self) -> list[Any]:
+        """Nodes without a group that reading left out; a graph on disk has all of its nodes."""
+        found = getattr(self.graph, "dropped", None)
+        return [] if found is None else found.tolist()
+
     def source(self) -> dict[str, Any]:
         """Return the source of the graph, from which it can be read again, and the number of dropped nodes.
 
@@ -99,13 +104,12 @@ class Run:
         defaults.
         """
         options = {name: click.get_current_context().params.get(name) for name in READING_NAMES}
-        dropped = getattr(self.graph, "dropped", None)
         return {
             "command": self.command,
             "folder": str(Path.cwd()),
             "edges": self.edges,
             "options": {name: value for name, value in options.items() if value not in (None, (), {})},
-            **({"n_dropped": int(dropped.size)} if dropped is not None and dropped.size else {}),
+            **({"n_dropped": len(self.dropped)} if self.dropped else {}),
         }
 
     @contextmanager
@@ -144,55 +148,57 @@ class Run:
         """Write contents, the files of `draw` and the names left out into the folder of ``-o``, if given."""
         if self._out is None:
             return
-        raw, force = self.settings.get("raw", False), self.settings["force"]
 
         def further(folder: Path) -> None:
-            self._write_left_out(folder, raw)
-            draw(folder)
+            try:
+                draw(folder)
+            except MissingDependencyError as error:
+                note(str(error))
 
-        self.files = self._out.write(
-            kind, contents(), further=further, raw=raw, force=force, run=self.identity
-        )
+        raw, force = self.settings.get("raw", False), self.settings["force"]
+        files = {**contents(), **self._left_out()}
+        self.files = self._out.write(kind, files, further=further, raw=raw, force=force, run=self.identity)
 
-    def _write_left_out(self, folder: Path, raw: bool) -> None:
-        """Write the names that were left out to a file beside the labels, with a note; no file without any."""
-        import numpy as np
+    def _left_out(self) -> dict[str, Any]:
+        """Return files of the names that were left out, and print a note on each; no file without any."""
+        from equigraph.graph.names import object_array
 
-        from equigraph._utils.records import write_csv
-
-        dropped = getattr(self.graph, "dropped", None)
+        files = {}
         for file, column, what, names in (
-            (_LEFT_OUT[0], "name", "a match", self.settings.get("unmatched")),
-            (_LEFT_OUT[1], "node", "a group", dropped),
+            (_LEFT_OUT[0], "name", "a match", self.settings.get("unmatched", [])),
+            (_LEFT_OUT[1], "node", "a group", self.dropped),
         ):
-            if names is not None and len(names):
-                write_csv(folder / file, {column: np.array(names, dtype=object)}, raw=raw)
+            if names:
+                files[file] = {column: object_array(names)}
                 note(f"{count(len(names), column)} without {what} left out: see {file}.")
+        return files
 
-    def report_stop(self, kept: str) -> None:
-        """Print a note if the run was stopped early, with what it kept."""
-        if self.stop.reason is not None:
-            note(f"stopped by {self.stop.reason}: {kept}.")
+    def finish_graph(
+        self, kept: str, what: str, summary: Callable[[], Any], show: Callable[[], None]
+    ) -> None:
+        """Finish with a summary that names graph and files; `what` describes what ``-o`` would have kept."""
 
-    def finish(self, kept: str, what: str, summary: Callable[[], Any], show: Callable[[], None]) -> None:
-        """Print the summary, as JSON or as tables, and exit with the code of a signal if there was one.
-
-        `kept` describes the partial results of a stopped run, `what` the results that `-o` would have kept.
-        """
-        self.report_stop(kept)
-        if self.settings["as_json"]:
-            line(json.dumps(summary(), indent=2))
-        elif not self.settings["quiet"]:
+        def show_all() -> None:
             line(describe_graph(self.graph, self.edges))
             show()
             if self.files:
                 line(f"Wrote {', '.join(self.files)} to {self.settings['output']}.")
             else:
                 note(f"nothing was written; -o DIR keeps the {what}.")
-        self.leave()
 
-    def leave(self) -> None:
-        """Exit with the code of the signal, if one stopped the run."""
+        self.finish(kept, summary, show_all)
+
+    def finish(self, kept: str, summary: Callable[[], Any], show: Callable[[], None]) -> None:
+        """Print the summary, as JSON or as tables, and exit with the code of a signal if there was one.
+
+        `kept` describes the partial results of a stopped run.
+        """
+        if self.stop.reason is not None:
+            note(f"stopped by {self.stop.reason}: {kept}.")
+        if self.settings["as_json"]:
+            print_json(summary())
+        elif not self.settings["quiet"]:
+            show()
         if self.stop.reason is not None and self.stop.exit_code:
             raise click.exceptions.Exit(self.stop.exit_code)
 

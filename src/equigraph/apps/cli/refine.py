@@ -28,8 +28,6 @@ def command(edges: str, labels: str, **settings: Any) -> None:
     cluster` writes; for a graph with a node order, such as a matrix, a single column is enough. With --max-moves or
     --stay nodes that LABELS lacks are new, and those that the graph lacks have left.
     """
-    from dataclasses import replace
-
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     typed = [name for name in ("fairness", "at_least") if options.is_given(name)]
@@ -43,12 +41,10 @@ def command(edges: str, labels: str, **settings: Any) -> None:
         few = settings["max_moves"] is not None or settings["stay"] > 0
         given = read_labels(Path(labels), graph, edited=few)
         before, after = _refine(graph, given, run)
-        status = None if run.stop.reason is None else "stopped"
-        after = replace(after, source=run.source(), status=status)
         summary = _summary(before, after)
         run.write(KIND, lambda: contents_of(after, columns={"before": given}, entries=summary))
     kept = "these are the best clusters until then"
-    run.finish(kept, "labels", lambda: summary, lambda: _print(before, after, summary))
+    run.finish_graph(kept, "labels", lambda: summary, lambda: _print(before, after, summary))
 
 
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
@@ -69,42 +65,43 @@ def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
     other = 0 if fields[0] != named.get("node", fields[0]) or len(fields) == 1 else 1
     (given,) = take_groups(path, [named.get("cluster", other)], named.get("node"), graph)
     what, labels = f"labels of {path.name}", given.values
-    if given.keys is not None:
-        nodes = dict.fromkeys(map(canonical, texts(graph.node_names)))
-        # Our files have an apostrophe before texts that a spreadsheet would execute.
-        keys = [name if canonical(name) in nodes else as_given(name) for name in texts(given.keys)]
-        if edited:
-            pairs = zip(map(canonical, keys), labels.tolist(), strict=True)
-            before = dict.fromkeys(name for name, label in pairs if label is not None)
-            left, new = ([one for one in a if one not in b] for a, b in ((before, nodes), (nodes, before)))
-            if left:
-                note(f"{count(len(left), 'node')} of {path.name} left the graph, first {left[0]!r}.")
-            if new:
-                note(f"New: {count(len(new), 'node')}, first {new[0]!r}, not in {path.name}.")
-        labels = by_name(graph, object_array(keys), labels, "ignore" if edited else "error", what)[1]
-    elif not graph.positional:
-        raise InputError(
-            f"{path.name} has one column, and the nodes of an edge list are in no order of yours: expected two "
-            "columns, node and cluster."
+    if given.keys is None:
+        if not graph.positional:
+            raise InputError(
+                f"{path.name} has one column, and the nodes of an edge list are in no order of yours: expected two "
+                "columns, node and cluster."
+            )
+        return labels_in_order(labels, graph, what, gaps=edited)
+    nodes = set(map(canonical, texts(graph.node_names)))
+    # Our files have an apostrophe before texts that a spreadsheet would execute.
+    keys = [name if canonical(name) in nodes else as_given(name) for name in texts(given.keys)]
+    found = by_name(graph, object_array(keys), labels, "ignore" if edited else "error", what)[1]
+    found = labels_in_order(found, graph, what, gaps=edited)
+    if edited:
+        pairs = zip(keys, labels.tolist(), strict=True)
+        left = dict.fromkeys(
+            name for name, label in pairs if label is not None and canonical(name) not in nodes
         )
-    return labels_in_order(labels, graph, what, gaps=edited)
+        new = [
+            name for name, label in zip(texts(graph.node_names), found.tolist(), strict=True) if label is None
+        ]
+        if left:
+            note(f"{count(len(left), 'node')} of {path.name} left the graph, first {next(iter(left))!r}.")
+        if new:
+            note(f"New: {count(len(new), 'node')}, first {new[0]!r}, not in {path.name}.")
+    return found
 
 
 def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     """Return the given and the refined labels as results."""
     from dataclasses import replace
 
-    import numpy as np
-
     from equigraph._utils.sizes import number_by_size
-    from equigraph.community.start import placed_nodes
-    from equigraph.graph.groups.encode import unique_values
+    from equigraph.community.start import placed_nodes, read_start
     from equigraph.results.cluster import result_of_labels
     from equigraph.rules.rules import told_rules
 
     settings, seed = run.settings, run.settings["seed"]
-    known = np.array([label is not None for label in given.tolist()])
-    names, codes = unique_values(given[known])
     bounds = (settings["size_min"], settings["size_max"])
     parameters = {
         **{name: settings[name] for name in ("n_clusters", "fairness", "at_least", "notion", "effort")},
@@ -118,16 +115,16 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
         model = eg.FairPartition(**parameters, random_state=seed, callbacks=callbacks)
         refined = model.refine(graph, given, **few)
     seconds = time.perf_counter() - start
-    start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
-    start_codes[known] = codes
+    first = read_start(given, graph, settings["n_clusters"], gaps=True)
     # New nodes start in the cluster with most of their links, so that there are labels to compare with.
-    first = number_by_size(placed_nodes(graph.adjacency, start_codes, names.size), names.size)
-    before = result_of_labels(graph, first, _METHOD, seed=seed, seconds=0.0)
-    parameters |= {"n_clusters": settings["n_clusters"] or int(names.size), **few}
+    k = int(first.labels.max()) + 1
+    placed = number_by_size(placed_nodes(graph.adjacency, first.labels, k), k)
+    before = result_of_labels(graph, placed, _METHOD, seed=seed, seconds=0.0)
+    parameters |= {"n_clusters": first.n_clusters, **few}
     after = result_of_labels(graph, refined.labels_, _METHOD, parameters, seed=seed, seconds=seconds)
-    if refined.rules_ is None:
-        return before, after
-    return before, replace(after, rules=told_rules(refined.rules_, refined.relaxed_))
+    status = None if run.stop.reason is None else "stopped"
+    rules = told_rules(refined.rules_, refined.relaxed_)
+    return before, replace(after, source=run.source(), status=status, rules=rules)
 
 
 def _summary(before: Any, after: Any) -> Settings:

@@ -12,7 +12,7 @@ from equigraph.apps.cli import options
 from equigraph.apps.cli.console import line, note, print_attributes, print_remarks, table
 from equigraph.apps.cli.options import MethodCommand, Settings, constraints_of
 from equigraph.apps.cli.output import PAGE, Run
-from equigraph.exceptions import InfeasibleError, MissingDependencyError
+from equigraph.exceptions import InfeasibleError
 from equigraph.methods import METHODS, get_method
 
 _PICTURES = ("twin.png", "front.png")
@@ -72,7 +72,9 @@ def command(edges: str, method: str, **settings: Any) -> None:
 
     some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
     kept = f"the curve has what was found until then{some}"
-    run.finish(kept, "curve and the labels", lambda: {**curve.summary(), "recommended": recommended}, show)
+    run.finish_graph(
+        kept, "curve and the labels", lambda: {**curve.summary(), "recommended": recommended}, show
+    )
 
 
 def _rule(settings: Settings) -> Settings:
@@ -103,13 +105,10 @@ def _check_values(method: str, values: list[float] | None, points: int | None) -
 
 
 def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
-    try:
-        for kind in ("twin", "front"):
-            curve.plot(kind, select=point).save(folder / f"{kind}.png")
-    except MissingDependencyError as error:
-        note(str(error))
     if settings["report"]:
         curve.report(folder / PAGE, graph=graph, select=point)
+    for kind in ("twin", "front"):
+        curve.plot(kind, select=point).save(folder / f"{kind}.png")
 
 
 def print_curve(curve: Any, point: Any, graph: Any) -> None:
