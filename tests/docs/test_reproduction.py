@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from equigraph.apps.reproduction.cells import Settings, read_cell
+from equigraph.apps.reproduction.experiment import write_output
 from equigraph.apps.reproduction.run import EXPERIMENTS
-from equigraph.apps.reproduction.tables import write_output
 
 DOCS = Path(__file__).parents[2] / "docs"
 CELLS = [(name, cell) for name, experiment in EXPERIMENTS.items() for cell in experiment.cells(Settings())]

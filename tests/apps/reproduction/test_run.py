@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Output, Settings, code_fingerprint, read_cell
+from equigraph.apps.reproduction.cells import Settings, code_fingerprint, read_cell
+from equigraph.apps.reproduction.experiment import Output, write_output
 from equigraph.apps.reproduction.run import EXPERIMENTS, reproduce
-from equigraph.apps.reproduction.tables import write_output
 
 STORED = Path(__file__).parents[3] / "docs" / "reproduction"
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")

@@ -13,13 +13,13 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -66,25 +66,6 @@ class Cell:
     def call(self) -> dict[str, Any]:
         """Function, keywords and version, which identify the result."""
         return {"function": self.function, "arguments": self.arguments, "package": __version__}
-
-
-Done = Sequence[tuple[Cell, Any]]  # cells, and the results of their functions
-
-
-class Output(NamedTuple):
-    """What an experiment writes."""
-
-    page: str  # in Markdown
-    tables: Mapping[str, Sequence[Mapping[str, Any]]] = {}  # rows by the name of the csv file
-    figures: Mapping[str, Any] = {}  # by the name of the png file
-
-
-class Experiment(NamedTuple):
-    """Cells, and the page, tables and figures of their results."""
-
-    title: str
-    cells: Callable[[Settings], list[Cell]]
-    output: Callable[[Done], Output]
 
 
 class Finished(TypedDict):

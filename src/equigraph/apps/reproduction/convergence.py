@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
+from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.experiment import Done, Experiment, Output, panels, render
 from equigraph.apps.reproduction.scoring import NETWORKS, load_network
-from equigraph.apps.reproduction.tables import panels, render
 
 SHOWN = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5

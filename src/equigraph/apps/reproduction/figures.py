@@ -9,9 +9,9 @@ import numpy as np
 
 from equigraph.analysis.tradeoff.selection import min_max
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
+from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.experiment import Done, Experiment, Output, panels, render
 from equigraph.apps.reproduction.scoring import NAMES, Entry, Sweep, column
-from equigraph.apps.reproduction.tables import panels, render
 from equigraph.plotting.style import MUTED, PALETTE, TEXT
 
 SHOWN = ("drugnet", "lastfm")
@@ -159,7 +159,7 @@ def _draw_lambda(network: str, sweep: Sweep, flat: Sequence[Entry]) -> Any:
         n_used = column(sweep, "n_nonempty") / scoring.K
         scaled.step(weights, n_used, where="mid", color=MUTED, label="clusters with a node")
         for measure, color, dashes in (("Q", PALETTE[0], "-"), ("B", PALETTE[5], (0, (5, 2)))):
-            style = {"color": color, "linestyle": dashes, "linewidth": 2}
+            style: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": 2}
             scaled.plot(weights, min_max(column(sweep, measure)), label=NAMES[measure], **style)
         scaled.legend(loc="best")
         scaled.set_ylabel("from lowest to highest; clusters of all")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
+from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.experiment import Done, Experiment, Output, render
 from equigraph.apps.reproduction.scoring import NETWORKS, PAPER, fit_scores
-from equigraph.apps.reproduction.tables import render
 
 METHOD = "scalable-fair-sc"
 NUMBERS = (3, 5, 8, 10)

@@ -19,9 +19,9 @@ from equigraph._utils.templates import environment
 from equigraph._utils.text import count, did_you_mean
 from equigraph._utils.version import __version__
 from equigraph.apps.reproduction import convergence, figures, independent, table1, toys
-from equigraph.apps.reproduction.cells import Cell, CellRun, Experiment, Settings, run_cells
+from equigraph.apps.reproduction.cells import Cell, CellRun, Settings, run_cells
+from equigraph.apps.reproduction.experiment import Experiment, write_output, write_text
 from equigraph.apps.reproduction.scoring import REAL
-from equigraph.apps.reproduction.tables import write_output, write_text
 from equigraph.exceptions import DatasetError, ParameterError, require
 
 ALL = "all"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.tables import number
+from equigraph.apps.reproduction.experiment import number
 from equigraph.graph import Graph, read_graph
 from equigraph.methods import get_method
 from equigraph.metrics import evaluate

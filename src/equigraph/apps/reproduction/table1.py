@@ -10,9 +10,9 @@ import numpy as np
 
 from equigraph.analysis.tradeoff import selection
 from equigraph.apps.reproduction import scoring
-from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
+from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.experiment import Done, Experiment, Output, number, render
 from equigraph.apps.reproduction.scoring import Entry, Sweep, column
-from equigraph.apps.reproduction.tables import number, render
 
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"

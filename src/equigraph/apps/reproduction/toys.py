@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from equigraph.apps.reproduction.cells import Cell, Done, Experiment, Output, Settings
-from equigraph.apps.reproduction.tables import number, panels, render, with_spread
+from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.experiment import Done, Experiment, Output, panels, render
 from equigraph.datasets.sbm import adjacency_from_edges
 from equigraph.graph import Graph
 
@@ -256,16 +256,14 @@ def _tradeoff(done: Done) -> Output:
     """Return all runs, their means, and the typical runs side by side."""
     runs = [run for _, result in done for run in result["runs"]]
     shown = typical_runs(runs)
-    table = []
+    kinds = []
     for (name, weight), run in zip(WEIGHTS.items(), shown, strict=True):
         own = scores_at(runs, weight)
-        scores = map(with_spread, own.mean(axis=0), own.std(axis=0, ddof=1))
-        drawn = f"{number(run['Q'])} / {number(run['min_balance'])}"
-        table.append([f"{name} (λ = {weight:g})", *scores, drawn])
+        scores = [*zip(own.mean(axis=0), own.std(axis=0, ddof=1), strict=True)]
+        kinds.append({"name": name, "scores": scores, "run": run})
     n_starts = done[0][0].arguments["n_starts"]
-    values = {"seed": shown[0]["seed"], "n_graphs": len(done), "n_starts": n_starts, "rows": table}
+    page = render("fig-tradeoff-toy", n_graphs=len(done), n_starts=n_starts, kinds=kinds)
     rows = [{name: value for name, value in run.items() if name != "labels"} for run in runs]
-    page = render("fig-tradeoff-toy", **values)
     return Output(page, {"fig-tradeoff-toy": rows}, {"fig-tradeoff-toy": draw_runs(shown)})
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from equigraph.apps.reproduction.cells import Cell, Output
-from equigraph.apps.reproduction.tables import number
+from equigraph.apps.reproduction.cells import Cell
+from equigraph.apps.reproduction.experiment import Output, number
 
 title = "A tiny one"
 

@@ -1,19 +1,37 @@
-"""Formatting and writing of numbers, tables and figures."""
+"""Experiments, and how numbers, tables, figures and pages of them are written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import write_csv
 from equigraph._utils.templates import environment
-from equigraph.apps.reproduction.cells import Output
+from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.graph.names import object_array
 from equigraph.plotting.style import look
+
+Done = Sequence[tuple[Cell, Any]]  # cells, and the results of their functions
+
+
+class Output(NamedTuple):
+    """What an experiment writes."""
+
+    page: str  # in Markdown
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = {}  # rows by the name of the csv file
+    figures: Mapping[str, Any] = {}  # by the name of the png file
+
+
+class Experiment(NamedTuple):
+    """Cells, and the page, tables and figures of their results."""
+
+    title: str
+    cells: Callable[[Settings], list[Cell]]
+    output: Callable[[Done], Output]
 
 
 def number(value: float | None) -> str:
