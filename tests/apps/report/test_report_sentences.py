@@ -39,10 +39,10 @@ def test_mirroring_counts_what_a_naive_count_does(seed):
     labels = rng.integers(0, 4, 60)
     groups = rng.choice(["a", "b", "c"], 60, p=[0.6, 0.3, 0.1])
     found = page.mirroring(composition(labels, sensitive_features=groups))
-    assert found.n_close == naive_mirroring(labels.tolist(), groups.tolist())
-    inside = groups[labels == found.cluster]
-    assert found.share == pytest.approx((inside == found.group).mean())
-    assert found.population == pytest.approx((groups == found.group).mean())
+    assert found["n_close"] == naive_mirroring(labels.tolist(), groups.tolist())
+    inside = groups[labels == found["cluster"]]
+    assert found["share"] == pytest.approx((inside == found["group"]).mean())
+    assert found["population"] == pytest.approx((groups == found["group"]).mean())
 
 
 @pytest.mark.parametrize(

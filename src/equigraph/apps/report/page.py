@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,7 @@ def make_page(findings: Findings) -> str:
     status = getattr(subject, "status", "stopped" if getattr(subject, "stopped", False) else None)
     rules, method = getattr(subject, "rules", None), method_of(subject.method)
     measure = "NB" if curve is None else curve.measure
+    attributes = subject.attributes.groups if subject.attributes else {}
     small = small_clusters(findings.sizes, subject.parameters)
     return render(
         "equigraph.apps.report",
@@ -105,7 +106,7 @@ def make_page(findings: Findings) -> str:
         max_groups=MAX_GROUPS,
         max_clusters=MAX_CLUSTERS,
         figures=figures,
-        compositions=_compositions(findings),
+        compositions=[_composition(findings, name, groups) for name, groups in attributes.items()],
         gaps=_gaps_of_means(findings),
         small=small_words(findings.sizes, small) if small.size else "",
         members=_members(findings),
@@ -143,59 +144,37 @@ def _tiles(findings: Findings, measure: str) -> dict[str, str]:
     return {name: words for name, words in tiles.items() if name in findings.scores}
 
 
-class Mirroring(NamedTuple):
-    """How well clusters mirror the population, and where a share of a group differs most."""
-
-    n: int  # clusters
-    n_close: int  # clusters that mirror the population
-    closest: bool  # whether all of them are as close as whole nodes allow
-    cluster: object
-    group: object
-    share: float
-    population: float
-
-
-def mirroring(what: Composition) -> Mirroring:
-    """Count the clusters that mirror the population, and find the widest gap of all.
+def mirroring(what: Composition) -> dict[str, Any]:
+    """Count the clusters that mirror the population, and find the widest gap between a share in one and in all.
 
     Clusters without a member of any group count as mirroring.
     """
-    scores = np.where(what.counts.sum(axis=1) > 0, NORMALIZED.cluster_scores(what.counts), 1.0)
-    gaps = np.where(what.counts.sum(axis=1)[:, None] > 0, np.abs(what.shares - what.population), 0.0)
+    grouped = what.counts.sum(axis=1) > 0
+    scores = np.where(grouped, NORMALIZED.cluster_scores(what.counts), 1.0)
+    gaps = np.where(grouped[:, None], np.abs(what.shares - what.population), 0.0)
     cluster, group = np.unravel_index(int(np.argmax(np.round(gaps, 12))), gaps.shape)
-    return Mirroring(
-        int(what.clusters.size),
-        int((scores >= 1 - TOLERANCE - 1e-12).sum()),
-        bool((scores == 1).all()),
-        what.clusters.tolist()[cluster],
-        what.groups.tolist()[group],
-        float(what.shares[cluster, group]),
-        float(what.population[group]),
-    )
+    return {
+        "n": scores.size,
+        "n_close": int((scores >= 1 - TOLERANCE - 1e-12).sum()),
+        "closest": bool((scores == 1).all()),  # whether all are as close as whole nodes allow
+        "cluster": what.clusters.tolist()[cluster],
+        "group": what.groups.tolist()[group],
+        "share": float(what.shares[cluster, group]),
+        "population": float(what.population[group]),
+    }
 
 
-def _compositions(findings: Findings) -> list[dict[str, Any]]:
-    """Return the groups of each attribute in the nonempty clusters; empty without groups."""
-    attributes = findings.subject.attributes
-    if attributes is None:
-        return []
-    several = attributes.are_several
-    return [
-        _composition(findings.labels, groups, name if several else findings.attribute)
-        for name, groups in attributes.groups.items()
-    ]
-
-
-def _composition(labels: NDArray[np.intp], groups: Groups, attribute: str | None) -> dict[str, Any]:
-    """Return the groups of an attribute in each cluster and, last, in all nodes."""
-    what = composition(labels, sensitive_features=groups)
+def _composition(findings: Findings, name: str, groups: Groups) -> dict[str, Any]:
+    """Return the groups of an attribute in each nonempty cluster and, last, in all nodes."""
+    several = len(findings.subject.attributes or ()) > 1
+    what = composition(findings.labels, sensitive_features=groups)
     shown = what.capped()
     clusters = zip(shown.clusters, shown.counts.tolist(), shown.ungrouped.tolist(), strict=True)
     sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
     few = [f"{name} ({size:,})" for name, size in sizes if size < what.clusters.size]
     named = few if len(few) <= _MAX_FEW else [*few[:_MAX_FEW], f"{len(few) - _MAX_FEW:,} more"]
     return {
-        "attribute": attribute,
+        "attribute": name if several else findings.attribute,
         "groups": groups,
         "shown": shown,
         "mirror": mirroring(what),
