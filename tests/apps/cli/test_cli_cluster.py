@@ -27,7 +27,7 @@ def test_files_in_files_out(run, source, graph, tmp_path):
 
 def test_summary_says_scores_sizes_and_where(run, source, tmp_path):
     answer = run("cluster", *source, "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
-    assert "30 nodes, 73 edges; gender: 15 boy, 15 girl" in answer.stdout
+    assert "30 nodes, 73 edges; gender: boy (15), girl (15)" in answer.stdout
     assert "modularity: edges within clusters" in answer.stdout
     assert "normalised balance" in answer.stdout
     cells = [line.split() for line in answer.stdout.splitlines()]
@@ -61,7 +61,11 @@ def test_reading_options(run, tmp_path):
     reading = "--format edges --no-header --delimiter ; --symmetrize max --node-column 7"
     args = ["cluster", edges, "--groups", groups, *reading.split(), "-m", "random", "-k", 2]
     assert "zoe" in run(*args, "--attribute", 2024, code=2).stderr
-    for attribute, said in ((2024, "2024: 2 blue, 2 red"), (1, "1: 2 x, 2 y"), (0, "2024: 2 blue, 2 red")):
+    for attribute, said in (
+        (2024, "2024: blue (2), red (2)"),
+        (1, "1: x (2), y (2)"),
+        (0, "2024: blue (2), red (2)"),
+    ):
         answer = run(*args, "--attribute", attribute, "--unknown", "ignore", "--weight", 2)
         assert f"4 nodes, 4 weighted edges; {said}" in answer.stdout
     run(*args, "--attribute", 1, "--unknown", "ignore", "--weight", "none")

@@ -33,7 +33,7 @@ def test_every_command_has_a_help(run, name):
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
 def test_every_parameter_has_an_option_and_no_flag_is_taken_twice(method):
     options = parameter_options(method)
-    reachable = {option.name.removeprefix("parameter_") for option in options}
+    reachable = {option.name for option in options}
     names = set(method.load()._get_param_names())
     assert names - reachable <= ONLY_IN_PYTHON
     assert reachable <= names

@@ -57,3 +57,17 @@ def test_labels_are_repaired_with_few_moves(run, tmp_path):
     assert "Nobody is in another cluster than before." in (out / "report.html").read_text(encoding="utf-8")
     assert len(rules_of(out)["kept"]) == 2
     run("refine", "dataset:classroom", edited, code=2)
+
+
+def test_nothing_is_said_of_rules_where_none_is_asked_for(run, files, tmp_path):
+    out = tmp_path / "out"
+    found = run("refine", "dataset:classroom", files / "labels.csv", "--max-moves", 2, "-o", out)
+    assert "No rule is kept" not in found.output
+    assert rules_of(out) is None
+    run("report", out)
+    assert ">Rules<" not in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_check_says_that_the_rules_of_a_clustering_hold(run, tmp_path):
+    run("cluster", *FAST, *RULES[2:4], "-q", "-o", tmp_path)
+    assert run("check", tmp_path).stdout.endswith("3 clusters.\nEvery rule holds.\n")

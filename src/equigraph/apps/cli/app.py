@@ -19,12 +19,13 @@ from equigraph.exceptions import EquigraphError, InputError, visible
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `output.Stop`.
 FAILED, BAD_INPUT = 1, 2
 
-# Commands in the order of the help; the small ones are in one module, `info`.
-_INFO = ("methods", "datasets", "cite", "warmup")
+# Commands in the order of the help.
 _COMMANDS = (
     "demo", "classes", "check", "cluster", "tradeoff", "refine", "compare", "choose-k", "report", "explore", "explain",
-    "reproduce", *_INFO,
+    "reproduce", "methods", "datasets", "cite", "warmup",
 )  # fmt: skip
+# Modules that hold several commands; elsewhere a command is the function `command` of the module of its name.
+_SHARED = {"report": ("report", "explain"), "info": ("methods", "datasets", "cite", "warmup")}
 
 
 class Commands(click.Group):
@@ -54,8 +55,9 @@ class App(Commands):
         if cmd_name not in _COMMANDS:
             return None
         module, attribute = cmd_name.replace("-", "_"), "command"
-        if cmd_name in _INFO:
-            module, attribute = "info", module
+        for shared, names in _SHARED.items():
+            if cmd_name in names:
+                module, attribute = shared, cmd_name
         return getattr(importlib.import_module(f"equigraph.apps.cli.{module}"), attribute)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:

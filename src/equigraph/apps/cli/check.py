@@ -21,6 +21,7 @@ from equigraph.exceptions import InputError
 
 # Exit code if a rule is broken.
 BROKEN = 1
+_MOST_NAMED = 10  # people who were moved
 
 
 @click.command("check", cls=Command)
@@ -33,8 +34,9 @@ def command(folder: str, edited: str | None, **settings: Any) -> None:
     from equigraph.apps.classes.persistence import KIND
     from equigraph.results.persistence import read_stored
 
-    if settings["output"] is not None and not settings["repair"]:
-        raise click.UsageError("-o needs --repair: there is nothing new to write without it.")
+    for flag, name in (("-o", "output"), ("--max-moves", "max_moves")):
+        if settings[name] is not None and not settings["repair"]:
+            raise click.UsageError(f"{flag} needs --repair: nothing is changed without it.")
     with warnings_as_notes(), redirect_stdout(StringIO()) if settings["quiet"] else nullcontext():
         kind = read_stored(folder, []).manifest["kind"]
         broken = (_check_classes if kind == KIND else _check_labels)(Path(folder), edited, settings)
@@ -79,11 +81,13 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
 
 def _print_people(before: Any, after: Any) -> None:
     """Print who has left, and the classes of newcomers."""
-    left = [name for name in before.roster.people if name not in after.roster.people]
-    new = [name for name in after.roster.people if name not in before.roster.people]
+    were, are = before.roster.people, after.roster.people
+    left = [name for name in were if name not in are]
     if left:
-        line(f"Has left: {listed(left)}." if len(left) == 1 else f"Have left: {listed(left)}.")
-    for name in new:
+        line(f"{'Has' if len(left) == 1 else 'Have'} left: {listed(left)}.")
+    for name in are:
+        if name in were:
+            continue
         friends = after.lists.friends_here(name)
         company = f", with {listed(friends)}" if friends else ""
         line(f"New: {name}, in {after.class_names[after.lists.class_of(name)]}{company}.")
@@ -94,8 +98,11 @@ def _print_comparison(before: Any, after: Any, repaired: Any, path: Path) -> Non
     moved = before.moved(after) if same_people else ()
     if same_people:
         people = count(len(moved), "person", "people")
-        more = " ..." if len(moved) > 10 else ""
-        line(f"{path}: {people} moved{': ' + listed(moved[:10]) if moved else ''}{more}.")
+        names = [
+            *moved[:_MOST_NAMED],
+            *([f"{len(moved) - _MOST_NAMED} more"] if len(moved) > _MOST_NAMED else []),
+        ]
+        line(f"{path}: {people} moved{': ' + listed(names) if moved else ''}.")
     line()
     print_classes(after if repaired is None else repaired)
     shown = [before, after] if repaired is None else [before, after, repaired]
@@ -139,9 +146,10 @@ def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
     from equigraph.results.contents import RESULT, ResultEntries
     from equigraph.results.persistence import read_stored
 
-    if settings["repair"]:
+    if settings["repair"] or settings["people"] is not None:
         raise click.UsageError(
-            "--repair is for class lists; `equigraph refine` repairs labels, with --max-moves and --rules."
+            "--repair and --people are for class lists; `equigraph refine` repairs labels, with --max-moves and "
+            "--rules."
         )
     stored = read_stored(folder, [RESULT])
     if RESULT not in stored:
@@ -163,6 +171,6 @@ def _check_labels(folder: Path, edited: str | None, settings: Settings) -> bool:
     table(("", "when it was made", "now"), rows, left=("",))
     line()
     line(f"{path}: {count(int(codes.max()) + 1, 'cluster')}.")
-    for sentence in broken:
+    for sentence in broken or (["Every rule holds."] if rules else []):
         line(sentence)
     return bool(broken)

@@ -45,12 +45,17 @@ def command(edges: str, method: str, **settings: Any) -> None:
     run = Run(settings)
     with run.output((TABLE, NODES, SUMMARY, PICTURE)):
         graph = run.read(edges)
+        for flag, name in (("--from", "least"), ("--to", "most")):
+            if settings[name] > graph.n_nodes and options.is_given(name):
+                raise click.UsageError(
+                    f"{flag} {settings[name]} is above the number of nodes, {graph.n_nodes}."
+                )
         if graph.attributes is None and "fairness" in estimator._parameters:
             parameters.setdefault("fairness", 0.0)
         with run.callbacks() as callbacks:
             found = eg.stability(
                 graph,
-                range(settings["least"], settings["most"] + 1),
+                range(settings["least"], min(settings["most"], graph.n_nodes) + 1),
                 estimator=estimator(**parameters),
                 random_state=settings["seed"],
                 callbacks=callbacks,

@@ -121,26 +121,19 @@ def print_comparison(comparison: Any, spread: Any) -> None:
     from equigraph.metrics.scores import SCORES
 
     rows = comparison.rows
-    names = ["sizes", "stability", "seconds", "status"]
-    if any(row.fairness is not None for row in rows):
-        names.insert(-1, "fairness")
+    several = len(comparison.graphs) > 1
+    dial = ["fairness"] if any(row.fairness is not None for row in rows) else []
     each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
-    names = [*comparison.metrics, "n_nonempty", *each, *names]
-    graph = ["graph"] if len(comparison.graphs) > 1 else []
+    names = [*comparison.metrics, "n_nonempty", *each, "sizes", "stability", "seconds", *dial, "status"]
+
+    def shown(row: Any, name: str) -> str | None:
+        return "failed" if row.error and name == "sizes" else row.shown(name, spread) or None
+
+    cells = [[row.graph, row.method, *(shown(row, name) for name in names)] for row in rows]
     heads = {**{name: score.head for name, score in SCORES.items()}, "stability": "ARI", "fairness": "dial"}
-    cells = [
-        [
-            *([row.graph] if graph else []),
-            row.method,
-            *(
-                ("failed" if row.error and name == "sizes" else row.shown(name, spread)) or None
-                for name in names
-            ),
-        ]
-        for row in rows
-    ]
-    columns = [*graph, "method", *(heads.get(name, name) for name in names)]
-    table(columns, cells, left=("graph", "method", "sizes", "status"))
+    columns = ["graph", "method", *(heads.get(name, name) for name in names)]
+    first = 0 if several else 1  # a single graph has no name
+    table(columns[first:], [row[first:] for row in cells], left=("graph", "method", "sizes", "status"))
     for row in rows:
         if row.error:
             line(f"{_called(row)} failed: {row.error}")
@@ -163,9 +156,10 @@ def print_tests(comparison: Any, baseline: str) -> None:
     line(f"Against {baseline}, in pairs over the {unit}:")
     table(("score", *_TESTED.values()), cells, left=("score", "method"))
     if n_pairs < _ENOUGH_PAIRS:
-        note(
-            f"With {count(n_pairs, 'pair')} no p below {2.0 ** (1 - n_pairs):.2g} is possible: use more {unit}."
+        least = (
+            f"no p below {2.0 ** (1 - n_pairs):.2g} is possible" if n_pairs else "there is nothing to test"
         )
+        note(f"With {count(n_pairs, 'pair')} {least}: use more {unit}.")
 
 
 def _called(row: Any) -> str:

@@ -126,8 +126,8 @@ def describe_graph(graph: Any, edges: str) -> str:
     for name, groups in graph.attributes.groups.items():
         called = name if graph.attributes.are_several else graph.attribute or "groups"
         pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-        sizes = [f"{size:,} {group}" for group, size in pairs[:6]] + ["..."] * (len(pairs) > 6)
-        sizes += [f"{groups.n_ungrouped:,} without"] if groups.n_ungrouped else []
+        sizes = [f"{group} ({size:,})" for group, size in pairs[:6]] + ["..."] * (len(pairs) > 6)
+        sizes += [f"no group ({groups.n_ungrouped:,})"] if groups.n_ungrouped else []
         text += f"; {called}: {', '.join(sizes)}"
     return text
 

@@ -45,7 +45,7 @@ def command(source: str | None, **settings: Any) -> None:
     if getattr(opened, "restored", False):
         note("This board is as it was left; --fresh starts over.")
     options = {name: settings[name] for name in ("host", "port", "browser")}
-    serve(opened, ready=_announce, **options)
+    serve(opened, ready=lambda running: line(f"The board is at {running.link}\nCtrl-C ends it."), **options)
 
 
 def _opened(source: str | None, settings: Settings, open_session: Any) -> Any:
@@ -84,11 +84,6 @@ def _read_sheet(path: Path, settings: Settings) -> tuple[Any, Any]:
     chosen = chosen_attributes(people.sheet, None if attribute is None else [attribute], n_classes)
     line(f"{path.name}: {describe_roster(people.sheet, chosen)}")
     return sheet, people
-
-
-def _announce(running: Any) -> None:
-    line(f"The board is at {running.link}")
-    line("Ctrl-C ends it.")
 
 
 def _read(source: str | None, settings: Settings) -> tuple[Any, Any]:

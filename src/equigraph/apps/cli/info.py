@@ -43,23 +43,22 @@ def methods(name: str | None, as_json: bool) -> None:
 
 
 def _parameters(method: Any) -> list[dict[str, Any]]:
-    from equigraph._utils.parameters import Boolean
-
     estimator = method.load()
     defaults = options.default_texts(estimator)
-    rows = []
-    for name, constraint in estimator._parameters.items():
-        if name == "callbacks":
-            continue  # the command line has a progress bar and --time-limit instead
-        flags = options.OWN.get(name) or f"(only in Python: {name})"
-        if options.reachable(name, constraint):
-            flags = ", ".join(options.flags_of(name))
-            if isinstance(constraint, Boolean):
-                flags = f"{flags}, --no-{flags.removeprefix('--')}"
-        values, default = options.describe_values(constraint), defaults[name]
-        meaning = constraint.help
-        rows.append({"name": name, "option": flags, "values": values, "default": default, "meaning": meaning})
-    return rows
+    flags = {
+        one.name: ", ".join([*one.opts, *one.secondary_opts]) for one in options.parameter_options(method)
+    }
+    return [
+        {
+            "name": name,
+            "option": flags.get(name) or options.OWN.get(name) or f"(only in Python: {name})",
+            "values": options.describe_values(constraint),
+            "default": defaults[name],
+            "meaning": constraint.help,
+        }
+        for name, constraint in estimator._parameters.items()
+        if name != "callbacks"  # the command line has a progress bar and --time-limit instead
+    ]
 
 
 @click.group("datasets", cls=Commands)

@@ -6,6 +6,7 @@ import csv
 import math
 import tomllib
 from collections.abc import Callable, Container, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
@@ -32,7 +33,7 @@ OWN = {
     "time_limit": "--time-limit",
     "verbose": None,
 }
-_DEST = "parameter_"
+_METHOD_OPTIONS = "equigraph.options"  # in the context of a command: the options of its method
 DEBUG_HELP = "Show the traceback of an error."
 _SECTIONS = ("Options", "Parameters", "Rules", "Reading")  # first words of the sections of the help
 
@@ -256,33 +257,30 @@ def rules_of(settings: Mapping[str, Any], *keywords: str) -> Any:
 def parse_value(constraint: Any, text: str) -> Any:
     """Return the first interpretation of a text that the constraint accepts.
 
-    Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas, the text
+    Tried in this order: a plain value (None, a truth value, a number), plain values separated by commas, the text
     itself.
 
     >>> from equigraph._utils.parameters import Integer, Real
     >>> parse_value(Integer(low=1), "200"), parse_value(Real(low=0), "1e-3")
     (200, 0.001)
     """
-    for value in _readings(text.strip()):
+    parts = tuple(map(_plain, text.split(",")))
+    plain = [] if str in map(type, parts) else [*(parts if len(parts) == 1 else ()), parts]
+    for value in (*plain, text.strip()):
         if constraint.accepts(value):
             return value
     raise click.BadParameter(f"{text!r} is not {describe_values(constraint)}.")
 
 
-def _readings(text: str) -> list[Any]:
+def _plain(text: str) -> Any:
     words = {"none": None, "true": True, "false": False, "yes": True, "no": False}
-    values: list[Any] = [words[text.lower()]] if text.lower() in words else []
+    text = text.strip()
+    if text.lower() in words:
+        return words[text.lower()]
     for kind in (int, float):
-        try:
-            # An entry of a list may be none, such as an open bound.
-            numbers = tuple(
-                None if part.strip().lower() == "none" else kind(part) for part in text.split(",")
-            )
-        except ValueError:
-            continue
-        values += [numbers[0]] if len(numbers) == 1 else []
-        values.append(numbers)
-    return [*values, text]
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def reachable(name: str, constraint: Any) -> bool:
@@ -363,7 +361,7 @@ def parameter_options(method: Any) -> list[click.Parameter]:
         required = name == "n_clusters" and defaults[name] != "none"
         default = "required" if required else f"default: {defaults[name]}"
         text, section = f"{constraint.help}  [{default}]", f"Parameters of {method.name}"
-        options.append(SectionOption([*flags, _DEST + name], help=text, section=section, **settings))
+        options.append(SectionOption([*flags, name], help=text, section=section, **settings))
     return options
 
 
@@ -375,18 +373,14 @@ def is_given(name: str) -> bool:
 def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
     """Collect the parameters of a method that were given, as its options, as ``-P name=value`` or as rules."""
     context = click.get_current_context()
-    given = {
-        dest.removeprefix(_DEST): value
-        for dest, value in context.params.items()
-        if dest.startswith(_DEST) and is_given(dest)
-    }
+    known = [str(option.name) for option in context.meta[_METHOD_OPTIONS]]
+    given = {parameter: settings[parameter] for parameter in known if is_given(parameter)}
     estimator = get_method(name).load()
     constraints = estimator._parameters
     replaced = cast(Command, context.command).replaced
     for typed, text in settings["generic"].items():
         parameter = typed.replace("-", "_")
-        known = parameter in constraints and reachable(parameter, constraints[parameter])
-        if not known or parameter in replaced:
+        if parameter not in known:
             raise click.UsageError(_refusal(name, replaced, parameter, f"parameter {parameter!r}"))
         if parameter in given:
             raise click.UsageError(f"The parameter {parameter!r} is given twice.")
@@ -437,16 +431,15 @@ class MethodCommand(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command and those of the method."""
-        options = ctx.meta.get("equigraph.options", ())
-        kept = [one for one in options if one.name.removeprefix(_DEST) not in self.replaced]
-        return [*super().get_params(ctx), *kept]
+        return [*super().get_params(ctx), *ctx.meta.get(_METHOD_OPTIONS, ())]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the method, then parse with its options; an option of another method is said to be one."""
         parser = self.make_parser(ctx)
         parser.ignore_unknown_options = True
         method = get_method(parser.parse_args(list(args))[0].get("method", DEFAULT_METHOD))
-        ctx.meta["equigraph.options"] = parameter_options(method)
+        options = parameter_options(method)
+        ctx.meta[_METHOD_OPTIONS] = [one for one in options if one.name not in self.replaced]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

@@ -123,7 +123,8 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     parameters |= {"n_clusters": first.n_clusters, **few}
     after = result_of_labels(graph, refined.labels_, _METHOD, parameters, seed=seed, seconds=seconds)
     status = None if run.stop.reason is None else "stopped"
-    rules = told_rules(refined.rules_, refined.relaxed_)
+    # With max_moves or stay there are rules even if none was asked for.
+    rules = told_rules(refined.rules_, refined.relaxed_) if "rules" in parameters else None
     return before, replace(after, source=run.source(), status=status, rules=rules)
 
 

@@ -81,8 +81,9 @@ def _unmatched(graph: Any, options: Settings, choice: Settings) -> list[str]:
     keys = take_groups(options["groups"], wanted, options["node_column"], graph)[0].keys
     nodes = [*texts(graph.node_names), *([] if graph.dropped is None else texts(graph.dropped))]
     known = set(map(canonical, nodes))
-    named = [] if keys is None else dict.fromkeys(texts(keys))
-    return [name for name in named if canonical(name) not in known]
+    return [
+        name for name in dict.fromkeys([] if keys is None else texts(keys)) if canonical(name) not in known
+    ]
 
 
 @contextmanager
@@ -102,10 +103,8 @@ def open_source(edges: str, settings: Settings, execution: Any) -> Iterator[Any]
     elif is_edge_folder(edges):
         options = _folder_options(settings, (), "parquet files")
         with temporary_blocks() as folder:
-            graph = eg.write_edge_blocks(
-                edges, folder, weight=options["weight"], duplicates=options["duplicates"], execution=execution
-            )
-            yield _with_groups(graph, options)
+            merging = {name: options[name] for name in ("weight", "duplicates")}
+            yield _with_groups(eg.write_edge_blocks(edges, folder, execution=execution, **merging), options)
     else:
         yield read_source(edges, settings)
 
@@ -131,14 +130,8 @@ def _with_groups(graph: Any, options: Settings) -> Any:
     """Return blocks with the groups that the options name."""
     if options["groups"] is None:
         return graph
-    read = eg.read_graph(
-        graph.without_edges(),
-        groups=options["groups"],
-        **attribute_choice(options),
-        node_column=options["node_column"],
-        missing=options["missing"],
-        unknown=options["unknown"],
-    )
+    of_groups = {name: options[name] for name in ("groups", "node_column", "missing", "unknown")}
+    read = eg.read_graph(graph.without_edges(), **of_groups, **attribute_choice(options))
     if isinstance(read.sensitive_features, dict):
         raise GroupsError(
             "Several attributes need the graph in memory, and EDGES is a folder: give one --attribute or --intersect."
@@ -168,12 +161,10 @@ def read_again(source: Any, settings: Settings) -> tuple[Any, str | None]:
     if Path(edges).is_dir():
         reason = f"{edges} is a folder of edges on disk: give a file with the same graph as --graph EDGES."
         return None, reason
-    for file in (edges, options["groups"]):
-        if file is not None and not file.startswith(PREFIX) and not Path(file).exists():
-            return (
-                None,
-                f"{file}, from which the graph was read, does not exist: give its path as --graph EDGES.",
-            )
+    for file in filter(None, (edges, options["groups"])):
+        if not file.startswith(PREFIX) and not Path(file).exists():
+            reason = f"{file}, from which the graph was read, does not exist: give its path as --graph EDGES."
+            return None, reason
     try:
         return read_source(edges, options), None
     except DatasetError as error:

@@ -41,7 +41,11 @@ def command(edges: str, method: str, **settings: Any) -> None:
 
     rule = _rule(settings)
     values = settings["fairness"]
-    _check_values(method, values, settings["n_points"])
+    if "fairness" not in constraints_of(method):
+        known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
+        raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.")
+    if values is not None and settings["n_points"] is not None:
+        raise click.UsageError("Give --fairness-values or --points, not both.")
     parameters = options.method_parameters(method, settings)
     run = Run(settings)
     with run.output((*CURVE_FILES, *_PICTURES)):
@@ -88,22 +92,6 @@ def _rule(settings: Settings) -> Settings:
     return given or {"rule": "product"}
 
 
-def _check_values(method: str, values: list[float] | None, points: int | None) -> None:
-    """Raise UsageError for a method without a dial, or one whose values have no default."""
-    from equigraph._utils.parameters import Real
-
-    dial = constraints_of(method).get("fairness")
-    if dial is None:
-        known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
-        raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.")
-    if values is None and not (isinstance(dial, Real) and dial.high == 1):
-        raise click.UsageError(
-            f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100."
-        )
-    if values is not None and points is not None:
-        raise click.UsageError("Give --fairness-values or --points, not both.")
-
-
 def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
     if settings["report"]:
         curve.report(folder / PAGE, graph=graph, select=point)
@@ -142,7 +130,7 @@ def recommendation(curve: Any, point: Any, rule: Settings) -> str:
     measure, first = curve.measure, curve.points[0]
     best = max(float(one.scores["Q"]) for one in curve.candidates())
     quality, fair = float(point.scores["Q"]), float(point.scores[measure])
-    loss = f" ({(best - quality) / best:.0%} below)" if best > quality and best > 0 else ""
+    loss = f" ({(best - quality) / best:.0%} below)" if best - quality >= 0.005 * best > 0 else ""
     ((name, value),) = rule.items()
     if name == "rule":
         reason = _REASONS[value]
