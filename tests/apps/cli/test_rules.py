@@ -26,6 +26,7 @@ def test_rules_are_kept_recorded_and_priced(run, tmp_path):
     room = eg.datasets.make_classroom()
     assert rules.check(eg.Graph(room.adjacency, room.node_names), result.labels) == []
     assert "What each rule costs" in (out / "report.html").read_text(encoding="utf-8")
+    assert run("check", out).stdout.endswith("3 clusters.\nEvery rule holds.\n")
 
 
 def test_a_file_comes_first_and_conflicts_are_named(run, tmp_path):
@@ -57,17 +58,8 @@ def test_labels_are_repaired_with_few_moves(run, tmp_path):
     assert "Nobody is in another cluster than before." in (out / "report.html").read_text(encoding="utf-8")
     assert len(rules_of(out)["kept"]) == 2
     run("refine", "dataset:classroom", edited, code=2)
-
-
-def test_nothing_is_said_of_rules_where_none_is_asked_for(run, files, tmp_path):
-    out = tmp_path / "out"
-    found = run("refine", "dataset:classroom", files / "labels.csv", "--max-moves", 2, "-o", out)
-    assert "No rule is kept" not in found.output
+    # Where no rule is asked for, nothing is said of any.
+    assert "No rule" not in run("refine", FAST[0], edited, "--max-moves", "2", "-o", out, "--force").output
     assert rules_of(out) is None
     run("report", out)
     assert ">Rules<" not in (out / "report.html").read_text(encoding="utf-8")
-
-
-def test_check_says_that_the_rules_of_a_clustering_hold(run, tmp_path):
-    run("cluster", *FAST, *RULES[2:4], "-q", "-o", tmp_path)
-    assert run("check", tmp_path).stdout.endswith("3 clusters.\nEvery rule holds.\n")
