@@ -26,3 +26,9 @@ def test_it_says_what_python_says(run, source, graph):
     model = eg.FairLouvain(fairness=0.3)
     found = eg.stability(graph, [2, 3, 4], estimator=model, n_seeds=2, n_removals=2, random_state=5)
     assert json.loads(answer.stdout) == json.loads(json.dumps(found.summary()))
+
+
+def test_there_are_no_more_clusters_than_nodes(run, tmp_path):
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\nc,a\nc,d\n")
+    told = json.loads(run("choose-k", tmp_path / "edges.csv", *QUICK[:2], "--json").stdout)
+    assert [row["k"] for row in told["rows"]] == [2, 3, 4]

@@ -162,7 +162,7 @@ def test_dir_shows_public_names_only():
 
 
 def test_terminal_escapes_in_names_are_shown_not_obeyed(run, tmp_path):
-    bad = "\x1b]0;owned\x07\u202e"
+    bad = "\x1b]0;owned\x07\u202e\x7f"
     (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\n", encoding="utf-8")
     (tmp_path / "people.csv").write_text(f"name,te{bad}am\na,x{bad}\nb,y\nc,x{bad}\nd,y\n", encoding="utf-8")
     args = [tmp_path / "edges.csv", "--groups", tmp_path / "people.csv"]
@@ -171,9 +171,10 @@ def test_terminal_escapes_in_names_are_shown_not_obeyed(run, tmp_path):
         run("cluster", *args, "-k", 2, "--attribute", f"x{bad}", code=2),
         run("compare", *args, "-k", 2, "--methods", "random", "--seeds", 1),
     ):
-        for text in (answer.stdout, answer.stderr):
-            assert not set(text) & {"\x1b", "\x07", "\u202e"}
+        assert not set(answer.stdout + answer.stderr) & set("\x1b\x07\u202e\x7f")
     assert "x\\x1b]0;owned\\x07\\u202e" in run("cluster", *args, "-m", "random", "-k", 2).stdout
+    told = run("cluster", *args, "-m", "random", "-k", 2, "--json").stdout
+    assert json.loads(told)["attribute"] == f"te{bad}am"
 
 
 def test_a_package_that_is_missing_is_told_before_anything_is_read(run, tmp_path, monkeypatch):

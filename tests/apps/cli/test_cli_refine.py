@@ -64,6 +64,9 @@ def test_what_cluster_wrote_goes_in_and_what_came_out_goes_in_again(run, source,
     assert refined(third / "labels.csv") == refined(second / "labels.csv")
     assert "0 of 30 nodes change their cluster" in again.stdout
     assert refined(second / "labels.csv", "before") == refined(first / "labels.csv")
+    run("report", second)
+    n_moved = json.loads((second / "result.json").read_text(encoding="utf-8"))["n_moved"]
+    assert f"{n_moved} of 30 nodes are in another cluster" in (second / "report.html").read_text("utf-8")
 
 
 def test_json_and_bounds_on_sizes(run, labels):

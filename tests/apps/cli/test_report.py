@@ -53,13 +53,3 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(run, sourc
     assert "The graph was not at hand" not in (out / "report.html").read_text(encoding="utf-8")
     answer = run("report", out, "--graph", files / "friends.csv", "--attribute", "house", code=2)
     assert "is not the one that was clustered" in answer.stderr
-
-
-def test_refined_labels_are_compared_with_those_before(run, tmp_path):
-    room = "dataset:classroom"
-    run("cluster", room, "-m", "random", "-k", 3, "-o", tmp_path / "a")
-    run("refine", room, tmp_path / "a" / "labels.csv", "-o", tmp_path / "b")
-    run("report", tmp_path / "b", "--graph", room)
-    page = (tmp_path / "b" / "report.html").read_text(encoding="utf-8")
-    n_moved = json.loads((tmp_path / "b" / "result.json").read_text(encoding="utf-8"))["n_moved"]
-    assert f"{n_moved} of 30 nodes are in another cluster than before." in page

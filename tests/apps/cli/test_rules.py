@@ -27,6 +27,7 @@ def test_rules_are_kept_recorded_and_priced(run, tmp_path):
     assert rules.check(eg.Graph(room.adjacency, room.node_names), result.labels) == []
     assert "What each rule costs" in (out / "report.html").read_text(encoding="utf-8")
     assert run("check", out).stdout.endswith("3 clusters.\nEvery rule holds.\n")
+    assert "--people are for class lists" in run("check", out, "--people", out, code=2).stderr
 
 
 def test_a_file_comes_first_and_conflicts_are_named(run, tmp_path):

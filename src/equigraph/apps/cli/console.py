@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from equigraph._utils.text import count, one_line
-from equigraph.exceptions import visible
+from equigraph.exceptions import _CONTROLS, visible
 
 _WORDS = 16  # letters that a column of words has at least
 _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
@@ -64,8 +64,9 @@ def line(text: str = "") -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON on standard output."""
-    line(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print a value as JSON on standard output, with the characters that `visible` escapes as JSON escapes them."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    click.echo(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def table(
