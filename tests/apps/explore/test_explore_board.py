@@ -1,5 +1,6 @@
 """The board without a browser: what people do to it, how it is judged, and how it is kept."""
 
+import json
 import re
 import shutil
 import stat
@@ -164,17 +165,19 @@ def test_a_saved_board_opens_again(year, tmp_path):
         ("links", [[0, 99, 1]]),
         ("links", [[0, 1, -1]]),
         ("links", "x"),
-        ("state", {}),
+        ("labels", [7] * 30),
+        ("locked", [30]),
         ("roster", {"people": ["Ada", "Ben"], "friends": [["Ada", "Nobody"]]}),
         ("roster", {"people": ["Ada"], "attributes": {"gender": ["girl"]}}),
         ("roster", {"people": ["Ada", "Ada"]}),
         ("roster", 7),
     ],
 )
-def test_a_damaged_board_is_refused_in_a_sentence(room, labelled, tmp_path, key, value):
-    content = persistence.board_to_json(labelled) | {key: value}
-    outer = ("format", "version", "kind", "checksum")
+def test_a_damaged_board_is_refused_in_a_sentence(labelled, tmp_path, key, value):
     path = tmp_path / "x.json"
+    persistence.write_board(labelled, path)
+    content = json.loads(path.read_text("utf-8")) | {key: value}
+    outer = ("format", "version", "kind", "checksum")
     write_record(path, "board", {name: content[name] for name in content if name not in outer})
     with pytest.raises(InputError, match=r"x\.json (is|has)") as caught:
         read_board(path)

@@ -1,30 +1,18 @@
-"""The processes that work for the server come and go while threads talk to them."""
+"""The processes that work for the server come and go."""
 
-import threading
+import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from equigraph._utils.files import private_folder
 from equigraph.apps.explore import jobs
-from equigraph.apps.explore.errors import Cancelled
-from equigraph.apps.explore.jobs import Worker
+from equigraph.apps.explore.errors import BoardError
+from equigraph.apps.explore.jobs import Jobs, Worker
 
 
 def _tell(stage, step, total):
     """Notify nobody."""
-
-
-def test_a_pipe_is_not_closed_under_the_thread_that_reads_it():
-    worker = Worker()
-    pipe = worker.start()
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: worker.stop(), range(8)))  # two ends of one pipe were an error
-    assert not worker.is_alive()
-    assert pipe.poll(5)  # the other end is gone, and the number is still ours
-    with pytest.raises(EOFError):
-        list(iter(pipe.recv, None))  # it may have said before that it was ready
 
 
 class _Slow:
@@ -34,31 +22,53 @@ class _Slow:
         return time.sleep, (60,)
 
 
-def test_a_task_that_waits_ends_with_the_server():
-    worker = Worker()
-    cancelled = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        payload = {"people": _Slow()}
-        waiting = pool.submit(worker.run, "first", payload, cancelled=cancelled, notify=_tell)
-        while not worker.is_alive():
-            time.sleep(0.01)
-        worker.close()
-        assert isinstance(waiting.exception(60), Cancelled)
-    with pytest.raises(Cancelled):
-        worker.run("first", {}, cancelled=cancelled, notify=_tell)
-    assert not worker.is_alive()
+def test_a_task_that_hangs_ends_with_the_server_or_after_its_time(monkeypatch):
+    async def main():
+        worker = Worker()
+        waiting = asyncio.create_task(worker.run("first", {"people": _Slow()}, _tell))
+        await asyncio.sleep(0.5)
+        worker.stop()
+        with pytest.raises(BoardError, match="ended before"):
+            await waiting
+        monkeypatch.setattr(jobs, "_START", 0.5)
+        with pytest.raises(BoardError, match="longer than"):
+            await worker.run("first", {"people": _Slow()}, _tell)
+
+    asyncio.run(main())
 
 
 def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled, monkeypatch):
     monkeypatch.setattr(jobs, "_GRACE", 120.0)  # as a busy machine may need
-    worker, cancelled, payload = Worker(), threading.Event(), {"step": labelled}
-    with pytest.raises(Cancelled):
-        worker.run("alternatives", payload, cancelled=cancelled, notify=lambda *progress: cancelled.set())
-    process = worker._process
-    drawn = worker.run("layout", payload, cancelled=threading.Event(), notify=_tell)
-    assert len(drawn["x"]) == 30
-    assert worker._process is process
-    worker.close()
+
+    async def main():
+        worker, payload = Worker(), {"step": labelled}
+        begun = asyncio.Event()
+        task = asyncio.create_task(worker.run("alternatives", payload, lambda *progress: begun.set()))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        pool = worker._pool
+        drawn = await worker.run("layout", payload, _tell)
+        assert len(drawn["x"]) == 30
+        assert worker._pool is pool
+        worker.stop()
+
+    asyncio.run(main())
+
+
+def test_a_job_that_is_cancelled_before_it_begins_is_not_running():
+    async def main():
+        made, told = Jobs(), []
+        made.publish = lambda event, content: told.append(content["status"])
+        job = made.start("curve", lambda found: None)
+        assert made.cancel(made.running())
+        await asyncio.wait([job.task])
+        await asyncio.sleep(0)
+        assert made.running() == []
+        assert told == ["running", "cancelled"]
+
+    asyncio.run(main())
 
 
 def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, monkeypatch):

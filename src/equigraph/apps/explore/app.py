@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
-from equigraph.apps.explore.errors import BoardError, Cancelled, refusal_facts
+from equigraph.apps.explore.errors import BoardError, refusal_facts
 from equigraph.apps.explore.files import WRITERS, static_text
 from equigraph.apps.explore.jobs import Job, Jobs
 from equigraph.apps.explore.people import EXAMPLES, BoardPeople
@@ -198,7 +198,7 @@ class Explorer:
         content = await self.jobs.run("download", step=step, kind=kind, language=_language(request))
         # The browser must save the file and never run its content.
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
-        if request.query_params.get("show") == "1" and kind in ("graph.png", "graph.svg"):
+        if request.query_params.get("show") == "1" and kind == "graph.png":
             headers = {}
         return Response(content, media_type=_TYPES.guess_type(kind)[0], headers=headers)
 
@@ -316,7 +316,7 @@ def make_app(explorer: Explorer) -> Starlette:
     """Return the application, with error handlers."""
 
     async def refuse(request: Request, error: Exception) -> Response:
-        status = 409 if isinstance(error, Cancelled) else 400 if isinstance(error, EquigraphError) else 500
+        status = 400 if isinstance(error, EquigraphError) else 500
         return JSONResponse(refusal_facts(error), status)
 
     return Starlette(routes=explorer.routes(), exception_handlers={EquigraphError: refuse, Exception: refuse})

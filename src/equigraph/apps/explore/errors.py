@@ -12,7 +12,6 @@ from equigraph.exceptions import EquigraphError, InputError, ParameterError
 _SENTENCES = {
     "bad-rule": "{reason}",
     "busy": "The groups are still being made: wait a moment.",
-    "cancelled": "Cancelled.",
     "changed": "The board was changed meanwhile, so what was found was not used.",
     "conflict": "These rules cannot all be kept: {says}",
     "ended": "The work ended before it was done; there may not be enough memory.",
@@ -46,13 +45,6 @@ class BoardError(ParameterError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(BoardError, self.code, **self.values), ()
-
-
-class Cancelled(BoardError):
-    """The work was cancelled."""
-
-    def __init__(self) -> None:
-        super().__init__("cancelled")
 
 
 def refusal(error: BaseException) -> InputError:

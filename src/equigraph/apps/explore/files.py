@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ from scipy import sparse
 
 from equigraph.apps.classes import ClassLists, save_division
 from equigraph.apps.classes.costs import with_costs
-from equigraph.apps.explore.persistence import board_to_json
+from equigraph.apps.explore.persistence import write_board
 from equigraph.apps.explore.steps import Step
 
 MAX_DRAWN_NODES, MAX_DRAWN_LINKS = 20_000, 100_000
@@ -28,14 +25,10 @@ import equigraph as eg
 from equigraph.apps.explore import read_board
 
 # Save the board beside this file as {name} first.
-people, step = read_board({python})
+people, step = read_board({name!r})
 labels = step.labels  # in the order of people.names
 print(eg.metrics.evaluate(step.graph, labels))
 '''
-_SHELL = """#!/bin/sh
-# Save the board here as {name} first.
-equigraph explore {shell} --print
-"""
 
 
 def _division(step: Step, path: Path, language: str) -> None:
@@ -70,16 +63,10 @@ def _picture(step: Step, path: Path, language: str) -> None:
     make(step.graph, step.labels).plot(title=step.people.headline).save(path)
 
 
-def _board(step: Step, path: Path, language: str) -> None:
-    path.write_text(json.dumps(board_to_json(step), ensure_ascii=False), encoding="utf-8")
-
-
-def _lines(template: str, step: Step, path: Path, language: str) -> None:
+def _python(step: Step, path: Path, language: str) -> None:
     """Write a script that gives the same labels, from the board saved beside it."""
     stem = re.sub(r"[\W_]+", "-", step.people.headline)
-    saved = f"{stem or 'board'}-board.json"
-    text = template.format(name=saved, python=repr(saved), shell=shlex.quote(saved))
-    path.write_text(text, encoding="utf-8", newline="\n")
+    path.write_text(_PYTHON.format(name=f"{stem or 'board'}-board.json"), encoding="utf-8", newline="\n")
 
 
 # Called with the step, the path and the language of the page.
@@ -95,10 +82,8 @@ WRITERS: dict[str, Callable[[Step, Path, str], object]] = {
     "classes.zip": _division,
     "report.html": _report,
     "graph.png": _picture,
-    "graph.svg": _picture,
-    "board.json": _board,
-    "again.py": partial(_lines, _PYTHON),
-    "again.sh": partial(_lines, _SHELL),
+    "board.json": lambda step, path, language: write_board(step, path),
+    "again.py": _python,
 }
 
 

@@ -36,7 +36,6 @@ class Session:
         self._found: dict[str, tuple[tuple[Any, ...], Any]] = {}
         self.changes: tuple[dict[str, Any], ...] = ()  # side effects of the last action
         self.stored = True
-        self._stored_people: BoardPeople | None = None
         self._lock = threading.RLock()
 
     @property
@@ -93,8 +92,8 @@ class Session:
         if not self.keep:
             return
         try:
-            persistence.store(self.step, self.people is not self._stored_people)
-            self._stored_people, self.stored = self.people, True
+            persistence.store(self.step)
+            self.stored = True
         except (OSError, OutputError):
             self.stored = False  # shown on the page; a full disk does not end the work
 
