@@ -1,10 +1,10 @@
 // Actions on the board, with their announcements.
 
 import { api } from "./api";
-import { clear, say, warn } from "./announce";
+import { attempt, clear, say } from "./announce";
 import { name, select, receive, running, store, ruleWords } from "./store";
 import { t } from "./strings";
-import type { State } from "./types";
+import type { Job, State } from "./types";
 
 // Times of actions, from request to display, for the benchmark.
 const times: { what: string; ms: number }[] = [];
@@ -12,12 +12,9 @@ const times: { what: string; ms: number }[] = [];
 
 export async function act(payload: Record<string, unknown>, what = String(payload.do)): Promise<boolean> {
   const start = performance.now();
-  try {
-    await receive(await store.source.act(payload));
-  } catch (error) {
-    warn((error as Error).message);
-    return false;
-  }
+  const state = await attempt(store.source.act(payload));
+  if (!state) return false;
+  await receive(state);
   clear();
   requestAnimationFrame(() => setTimeout(() => times.push({ what, ms: performance.now() - start })));
   return true;
@@ -85,12 +82,8 @@ export async function takePoint(number: number): Promise<void> {
   say(t.moved(store.moved.length));
 }
 
-export async function start(kind: string): Promise<void> {
+export async function start(kind: string): Promise<Job | undefined> {
   if (running(kind)) return;
   clear();
-  try {
-    await api.start(kind);
-  } catch (error) {
-    warn((error as Error).message);
-  }
+  return attempt(api.start(kind));
 }

@@ -2,7 +2,7 @@
 
 import { act } from "./actions";
 import { focusCard } from "./board";
-import { on, select, store, tell } from "./store";
+import { on, select, setView, store } from "./store";
 import { lang, speak } from "./strings";
 
 export function languageOfAddress(): void {
@@ -32,10 +32,7 @@ export async function fromAddress(): Promise<void> {
   const parts = read();
   quiet = true;
   const view = parts.get("view");
-  if ((view === "board" || view === "graph") && view !== store.view) {
-    store.view = view;
-    tell("view");
-  }
+  if ((view === "board" || view === "graph") && view !== store.view) setView(view);
   const step = parts.get("step");
   if (store.source.live && step !== null && Number(step) !== store.state.step) await act({ do: "goto", step: Number(step) });
   const who = parts.get("who");

@@ -1,6 +1,6 @@
 // Messages for screen readers, also shown on the page.
 
-import { h } from "./dom";
+import { button, h } from "./dom";
 import { t } from "./strings";
 
 const polite = h("div", { class: "unseen", role: "status", "aria-live": "polite" });
@@ -17,13 +17,14 @@ export function say(text: string): void {
 export const clear = (): void => notices.replaceChildren();
 
 export function warn(text: string): void {
-  const notice = h(
-    "div",
-    { class: "notice" },
-    h("span", null, text),
-    h("button", { type: "button", class: "quiet", "aria-label": t.close, onclick: () => notice.remove() }, "✕"),
-  );
+  const close = button("✕", () => notice.remove(), { class: "quiet", "aria-label": t.close });
+  const notice = h("div", { class: "notice" }, h("span", null, text), close);
   while (notices.childElementCount > 2) notices.firstElementChild!.remove();
   notices.append(notice);
   setTimeout(() => notice.remove(), 12000);
+}
+
+// The result of a request, or a notice of why there is none.
+export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: Error) => void warn(error.message));
 }

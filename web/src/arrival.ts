@@ -2,7 +2,7 @@
 
 import { arrival } from "./actions";
 import { focusCard } from "./board";
-import { dialog, h, newId } from "./dom";
+import { choice, dialog, field, h, newId } from "./dom";
 import { store } from "./store";
 import { t } from "./strings";
 
@@ -15,12 +15,10 @@ export function arrivalDialog(): void {
   const name = h("input", { type: "text", maxlength: 100, required: true });
   const values = new Map<string, HTMLInputElement | HTMLSelectElement>();
   const columns = Object.entries(board.columns).map(([column, known]) => {
-    const input =
-      known.length <= MOST_CHOICES
-        ? h("select", null, h("option", { value: "" }, "–"), ...known.map((value) => h("option", { value }, value)))
-        : h("input", { type: "text", maxlength: 100 });
+    const options = known.map((value): [string, string] => [value, value]);
+    const input = known.length <= MOST_CHOICES ? choice([["", "–"], ...options], "") : h("input", { type: "text", maxlength: 100 });
     values.set(column, input);
-    return field(column, input);
+    return field(column, input, "field named");
   });
   const friends = Array.from({ length: FRIENDS }, () => h("input", { type: "text", list: people.id }));
   const error = h("p", { class: "error", role: "alert" });
@@ -49,18 +47,13 @@ export function arrivalDialog(): void {
         },
       },
       h("p", { class: "hint" }, t.arrivalHelp),
-      field(t.personName, name),
+      field(t.personName, name, "field named"),
       ...columns,
-      ...friends.map((input, i) => field(`${board.directed ? t.wish : t.friend} ${i + 1}`, input)),
+      ...friends.map((input, i) => field(`${board.directed ? t.wish : t.friend} ${i + 1}`, input, "field named")),
       people,
       error,
       h("p", null, h("button", { type: "submit", class: "primary" }, t.add)),
     ),
   );
   name.focus();
-}
-
-function field(words: string, input: HTMLElement): HTMLElement {
-  input.id = newId("field");
-  return h("p", { class: "field named" }, h("label", { for: input.id }, words), input);
 }

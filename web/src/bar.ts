@@ -2,11 +2,11 @@
 
 import { redo, start, undo } from "./actions";
 import { api } from "./api";
-import { warn } from "./announce";
+import { attempt } from "./announce";
 import { arrivalDialog } from "./arrival";
 import { findAlternatives } from "./compare";
 import { downloadsDialog } from "./downloads";
-import { h, replace } from "./dom";
+import { button, choice, h, replace } from "./dom";
 import { on, receive, running, store, translate } from "./store";
 import { languages, lang, speak, t } from "./strings";
 import { toggleTheme } from "./theme";
@@ -22,8 +22,7 @@ export function bar(opened: (board: Board) => void): HTMLElement {
     const focused = active?.dataset?.do;
     // A number that is being typed is not overwritten.
     if (focused === "number" && active!.value !== String(state.clusters.length)) return;
-    const button = (what: string, words: string, run: () => void, options: Record<string, unknown> = {}) =>
-      h("button", { type: "button", "data-do": what, onclick: run, ...options }, words);
+    const tool = (what: string, words: string, run: () => unknown, options: Record<string, unknown> = {}) => button(words, run, { "data-do": what, ...options });
     replace(
       place,
       h("h1", null, board.title),
@@ -31,32 +30,20 @@ export function bar(opened: (board: Board) => void): HTMLElement {
         h(
           "div",
           { class: "tools", role: "toolbar", "aria-label": t.title },
-          button("undo", `↶ ${t.undo}`, () => void undo(), { disabled: !state.can_undo }),
-          button("redo", `↷ ${t.redo}`, () => void redo(), { disabled: !state.can_redo }),
-          button("repair", t.repair, () => void start("repair"), { class: "primary", title: t.repairHelp, disabled: !ready || Boolean(running("repair")) }),
-          button("alternatives", t.alternatives, () => void findAlternatives(), { title: t.alternativesHelp, disabled: !ready || Boolean(running("alternatives")) }),
+          tool("undo", `↶ ${t.undo}`, () => undo(), { disabled: !state.can_undo }),
+          tool("redo", `↷ ${t.redo}`, () => redo(), { disabled: !state.can_redo }),
+          tool("repair", t.repair, () => start("repair"), { class: "primary", title: t.repairHelp, disabled: !ready || Boolean(running("repair")) }),
+          tool("alternatives", t.alternatives, () => findAlternatives(), { title: t.alternativesHelp, disabled: !ready || Boolean(running("alternatives")) }),
           numberField(),
-          button("arrival", t.arrival, arrivalDialog, { disabled: !ready }),
-          button("open", t.open, () => openDialog(opened)),
-          button("save", t.save, downloadsDialog, { disabled: !ready }),
+          tool("arrival", t.arrival, arrivalDialog, { disabled: !ready }),
+          tool("open", t.open, () => openDialog(opened)),
+          tool("save", t.save, downloadsDialog, { disabled: !ready }),
         ),
       h(
         "div",
         { class: "tools settings" },
-        h(
-          "select",
-          {
-            "aria-label": t.languageLabel,
-            "data-do": "language",
-            onchange: (event: Event) => {
-              speak((event.target as HTMLSelectElement).value);
-              document.documentElement.lang = lang();
-              translate();
-            },
-          },
-          ...languages().map(([code, words]) => h("option", { value: code, selected: code === lang() }, words)),
-        ),
-        button("theme", "◐", toggleTheme, { "aria-label": t.theme, title: t.theme }),
+        choice(languages(), lang(), { "aria-label": t.languageLabel, "data-do": "language", onchange: (event: Event) => speakOn((event.target as HTMLSelectElement).value) }),
+        tool("theme", "◐", toggleTheme, { "aria-label": t.theme, title: t.theme }),
       ),
     );
     if (focused) place.querySelector<HTMLElement>(`[data-do="${focused}"]`)?.focus();
@@ -74,6 +61,12 @@ export function bar(opened: (board: Board) => void): HTMLElement {
   return place;
 }
 
+function speakOn(code: string): void {
+  speak(code);
+  document.documentElement.lang = lang();
+  translate();
+}
+
 function numberField(): HTMLElement {
   const input = h("input", {
     type: "number",
@@ -82,12 +75,9 @@ function numberField(): HTMLElement {
     value: String(store.state.clusters.length),
     "data-do": "number",
     onchange: async () => {
-      try {
-        await receive(await api.number(Number(input.value)));
-      } catch (error) {
-        warn((error as Error).message);
-        input.value = String(store.state.clusters.length);
-      }
+      const state = await attempt(api.number(Number(input.value)));
+      if (state) await receive(state);
+      else input.value = String(store.state.clusters.length);
     },
   });
   return h("label", { class: "number" }, h("span", null, t.number), input);

@@ -3,11 +3,11 @@
 import { act, lock, move, start } from "./actions";
 import { say } from "./announce";
 import { BLANK } from "./derive";
-import { h, replace } from "./dom";
+import { button, h, replace } from "./dom";
 import { dragFrom } from "./drag";
-import { failure } from "./jobs";
+import { failure, lastJob } from "./jobs";
 import { openMenu } from "./menu";
-import { clusterColor, groupColor, sign } from "./palette";
+import { chip, clusterColor, groupColor, sign } from "./palette";
 import { isLocked, name, on, select, store, valueName } from "./store";
 import { lang, t } from "./strings";
 import { isDark } from "./theme";
@@ -57,22 +57,21 @@ function draw(): void {
     columns = state.clusters.map((_, cluster) => newColumn(cluster));
     replace(place, ...columns.map((one) => one.node));
   }
-  const breaking = brokenClusters();
   const movers = new Set(store.moved.map((one) => one.who));
-  columns.forEach((one, cluster) => fillColumn(one, cluster, breaking, movers));
+  columns.forEach((one, cluster) => fillColumn(one, cluster, movers));
   mark();
   if (who !== null && document.activeElement !== focused) focusCard(who, part);
 }
 
 function waiting(): HTMLElement {
-  const job = [...store.jobs.values()].filter((one) => one.kind === "first").pop();
+  const job = lastJob("first");
   if (!job || job.status === "running" || job.status === "done")
     return h("div", { class: "wait", role: "status" }, h("p", null, t.making), h("p", { class: "hint" }, t.makingFirst));
   return h(
     "div",
     { class: "wait" },
     h("p", { class: "error" }, job.status === "failed" ? failure(job) : t.jobCancelled(t.jobs.first)),
-    h("p", null, h("button", { type: "button", class: "primary", onclick: () => void start("first") }, t.openIt)),
+    h("p", null, button(t.openIt, () => start("first"), { class: "primary" })),
   );
 }
 
@@ -88,17 +87,13 @@ export function focusCard(who: number, part = "card"): void {
   target?.scrollIntoView({ inline: "nearest", block: "nearest" });
 }
 
-function brokenClusters(): Set<number> {
-  return new Set(store.state.rules.flatMap((rule) => rule.where));
-}
-
 type Light = "good" | "alone" | "fair" | "bad";
 
-function light(cluster: number, breaking: Set<number>): Light {
-  if (breaking.has(cluster)) return "bad";
-  if (store.members[cluster].some((who) => store.board.wishes[who].length && !store.kept[who])) return "alone";
-  const even = store.state.scores?.even_by_cluster[cluster];
-  return store.uneven.has(cluster) || (even !== undefined && even < 0.995) ? "fair" : "good";
+function light(cluster: number): Light {
+  const { state, members, board, kept } = store;
+  if (state.rules.some((rule) => rule.where.includes(cluster))) return "bad";
+  if (members[cluster].some((who) => board.wishes[who].length && !kept[who])) return "alone";
+  return state.scores?.uneven.includes(cluster) ? "fair" : "good";
 }
 
 interface ColumnParts {
@@ -113,32 +108,25 @@ let columns: ColumnParts[] = [];
 const cards = new Map<number, { said: string; node: HTMLElement }>();
 
 function newColumn(cluster: number): ColumnParts {
-  const head = h("header");
-  const list = h("ul", { class: "cards" });
-  const foot = h("div");
-  const node = h(
-    "section",
-    { class: "column", "data-cluster": cluster, "aria-labelledby": `cluster-${cluster}`, style: { "--cluster": clusterColor(cluster) } },
-    head,
-    list,
-    foot,
-  );
+  const [head, list, foot] = [h("header"), h("ul", { class: "cards" }), h("div")];
+  const style = { "--cluster": clusterColor(cluster) };
+  const node = h("section", { class: "column", "data-cluster": cluster, "aria-labelledby": `cluster-${cluster}`, style }, head, list, foot);
   return { node, head, list, foot, said: "" };
 }
 
 // Only changed cards are updated: a board may have thousands, and a step changes few.
-function fillColumn(column: ColumnParts, cluster: number, breaking: Set<number>, movers: Set<number>): void {
+function fillColumn(column: ColumnParts, cluster: number, movers: Set<number>): void {
   const here = filtered(store.members[cluster]);
   const many = shown.get(cluster) ?? MOST_CARDS;
   column.node.classList.toggle("target", grabbed?.to === cluster);
-  fillHead(column, cluster, light(cluster, breaking));
+  fillHead(column, cluster, light(cluster));
   arrange(column.list, here.slice(0, many).map((who) => card(who, movers)));
   const rest = here.length - many;
   const more = () => {
     shown.set(cluster, many + 4 * MOST_CARDS);
     draw();
   };
-  replace(column.foot, rest > 0 && h("button", { type: "button", class: "more", onclick: more }, t.more(rest)));
+  replace(column.foot, rest > 0 && button(t.more(rest), more, { class: "more" }));
 }
 
 function fillHead(column: ColumnParts, cluster: number, state: Light): void {
@@ -233,14 +221,10 @@ function newCard(who: number, state: string): HTMLElement {
       h(
         "span",
         { class: "chips" },
-        ...known.slice(0, 4).map(({ attribute, values, code }) =>
-          h(
-            "span",
-            { class: "chip", title: `${attribute}: ${valueName(values.names[code])}` },
-            h("span", { class: "sign", style: { color: groupColor(values.first + code, dark) } }, sign(values.first + code)),
-            valueName(values.names[code]),
-          ),
-        ),
+        ...known.slice(0, 4).map(({ attribute, values, code }) => {
+          const [place, words] = [values.first + code, valueName(values.names[code])];
+          return chip(groupColor(place, dark), sign(place), words, `${attribute}: ${words}`);
+        }),
       ),
       h(
         "span",
@@ -250,18 +234,12 @@ function newCard(who: number, state: string): HTMLElement {
       ),
     ),
     source.live &&
-      h(
-        "button",
-        {
-          type: "button",
-          class: "card-menu",
-          "data-part": "menu",
-          "aria-label": t.menu(name(who)),
-          "aria-haspopup": "menu",
-          onclick: (event: Event) => openMenu(who, event.currentTarget as HTMLElement),
-        },
-        "⋯",
-      ),
+      button("⋯", (event) => openMenu(who, event.currentTarget as HTMLElement), {
+        class: "card-menu",
+        "data-part": "menu",
+        "aria-label": t.menu(name(who)),
+        "aria-haspopup": "menu",
+      }),
   );
 }
 

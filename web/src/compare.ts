@@ -4,45 +4,34 @@ import { act, start } from "./actions";
 import { warn } from "./announce";
 import { api } from "./api";
 import { countsOf, keptOf, membersOf, friendless } from "./derive";
-import { dialog, h } from "./dom";
+import { button, dialog, h } from "./dom";
 import { clusterColor } from "./palette";
-import { on, store, valueName } from "./store";
+import { name, on, receive, store, valueName } from "./store";
 import { t } from "./strings";
 import type { Alternative } from "./types";
 
-let wanted = false;
+let wanted: number | undefined; // of the job whose end is waited for
 
-export function watchAlternatives(): void {
-  on(["jobs"], () => {
-    if (!wanted) return;
-    const job = [...store.jobs.values()].filter((one) => one.kind === "alternatives").pop();
-    if (job && (job.status === "failed" || job.status === "cancelled")) wanted = false;
-    if (job?.status === "done") void sayNone();
-  });
-  on(["state"], () => {
-    if (wanted && store.state.alternatives.length) {
-      wanted = false;
-      show();
-    }
-  });
-}
-
-async function sayNone(): Promise<void> {
-  const { alternatives } = await api.state();
-  if (!wanted || alternatives.length) return;
-  wanted = false;
-  warn(t.compareNone);
-}
+export const watchAlternatives = (): void => on(["jobs"], () => void showFound());
 
 export async function findAlternatives(): Promise<void> {
-  wanted = true;
-  store.state.alternatives = [];
-  await start("alternatives");
+  wanted = (await start("alternatives"))?.number;
+  await showFound();
+}
+
+async function showFound(): Promise<void> {
+  const job = wanted === undefined ? undefined : store.jobs.get(wanted);
+  if (!job || job.status === "running") return;
+  wanted = undefined;
+  if (job.status !== "done") return;
+  await receive(await api.state());
+  if (store.state.alternatives.length) show();
+  else warn(t.compareNone);
 }
 
 function show(): void {
   const { state } = store;
-  const here: Alternative = { labels: state.labels, even: state.scores!.even ?? 0, kept: state.scores!.kept, moved: 0 };
+  const here: Alternative = { labels: state.labels, even: state.scores!.even, kept: state.scores!.kept, moved: 0 };
   const box = dialog(
     t.compareTitle,
     t.close,
@@ -62,12 +51,11 @@ function show(): void {
       h(
         "dl",
         null,
-        h("dt", null, t.even),
-        h("dd", null, t.percent(one.even)),
-        h("dt", null, store.board.directed ? t.wishes : t.friends),
-        h("dd", null, t.keptOf(one.kept, state.scores!.wished)),
-        h("dt", null, t.alone),
-        h("dd", null, String(lonely)),
+        ...[
+          [t.even, one.even === null ? "–" : t.percent(one.even)],
+          [store.board.directed ? t.wishes : t.friends, t.keptOf(one.kept, state.scores!.wished)],
+          [t.alone, String(lonely)],
+        ].flatMap(([words, value]) => [h("dt", null, words), h("dd", null, value)]),
       ),
       h(
         "ul",
@@ -82,26 +70,12 @@ function show(): void {
           ),
         ),
       ),
-      number === null
-        ? h("p", null, " ")
-        : h("p", { class: "hint" }, t.compareMoves(one.moved)),
-      number !== null &&
-        h(
-          "button",
-          {
-            type: "button",
-            class: "primary",
-            onclick: async () => {
-              box.close();
-              await act({ do: "alternative", number });
-            },
-          },
-          t.compareTake,
-        ),
+      number !== null && h("p", { class: "hint" }, t.compareMoves(one.moved)),
+      number !== null && button(t.compareTake, () => (box.close(), act({ do: "alternative", number })), { class: "primary" }),
     );
   }
 
   function mark(who: number, one: Alternative): string {
-    return one.labels[who] === state.labels[who] ? store.board.people[who] : `▸${store.board.people[who]}`;
+    return one.labels[who] === state.labels[who] ? name(who) : `▸${name(who)}`;
   }
 }

@@ -1,8 +1,8 @@
 // The dial and the curve: evenness against friendships kept; every dot is a complete set of groups.
 
 import { start, takePoint } from "./actions";
-import { h, replace, svg } from "./dom";
-import { failure, line } from "./jobs";
+import { button, h, replace, svg } from "./dom";
+import { failure, lastJob, line } from "./jobs";
 import { on, running, store } from "./store";
 import { panel } from "./panels";
 import { t } from "./strings";
@@ -38,9 +38,9 @@ export function curvePanel(): HTMLElement {
 function contents(): HTMLElement {
   const { state, source } = store;
   const { points, current } = state.curve;
-  if (!state.even.length) return panel(t.dial, h("p", null, t.noAttribute));
+  if (!state.even.length) return panel(t.dial, h("p", null, Object.keys(store.people.values).length ? t.nothingEven : t.noAttribute));
   const busy = running("curve");
-  const last = [...store.jobs.values()].filter((job) => job.kind === "curve").pop();
+  const last = lastJob("curve");
   const stale = source.live && !current && !busy && (points.length > 0 || last !== undefined);
   return panel(
     t.dial,
@@ -49,13 +49,7 @@ function contents(): HTMLElement {
     points.length > 1 && dial(),
     Boolean(busy) && line(busy!),
     last?.status === "failed" && h("p", { class: "stale" }, failure(last)),
-    stale &&
-      h(
-        "p",
-        { class: "stale" },
-        points.length > 0 && `${t.curveStale} `,
-        h("button", { type: "button", onclick: () => void start("curve") }, t.curveAgain),
-      ),
+    stale && h("p", { class: "stale" }, points.length > 0 && `${t.curveStale} `, button(t.curveAgain, () => start("curve"))),
   );
 }
 
@@ -107,8 +101,7 @@ function text(number: number): string {
 }
 
 function refresh(place: HTMLElement, slider: HTMLInputElement): void {
-  const box = place.querySelector(".chart");
-  if (box) replace(box, chart());
+  replace(place.querySelector(".chart")!, chart());
   slider.setAttribute("aria-valuetext", text(Number(slider.value)));
 }
 

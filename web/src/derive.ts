@@ -58,20 +58,5 @@ export function countsOf(values: Values, members: number[]): number[] {
 // Value of a blank cell; such people do not count for evenness.
 export const BLANK = "–";
 
-// The clusters whose count of a value differs by two or more from others of their size.
-export function uneven(values: Values, members: number[][]): Set<number> {
-  const sizes = members.map((people) => people.length);
-  if (Math.max(...sizes) - Math.min(...sizes) > 1) return new Set();
-  const counts = members.map((people) => countsOf(values, people));
-  const found = new Set<number>();
-  values.names.forEach((name, code) => {
-    if (name === BLANK) return;
-    const column = counts.map((row) => row[code]);
-    const [least, most] = [Math.min(...column), Math.max(...column)];
-    if (most - least > 1) column.forEach((n, cluster) => (n === least || n === most) && found.add(cluster));
-  });
-  return found;
-}
-
 export const friendless = (wishes: number[][], kept: Int32Array): number[] =>
   wishes.flatMap((friends, who) => (friends.length && !kept[who] ? [who] : []));

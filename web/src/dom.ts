@@ -1,6 +1,6 @@
 // Create elements in one call. Text is never parsed as markup.
 
-type Child = Node | string | number | null | undefined | false;
+export type Child = Node | string | number | null | undefined | false;
 type Props = Record<string, unknown>;
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -21,11 +21,11 @@ function fill(node: Element, props: Props | null, children: Child[]): void {
       node.setAttribute(key, value === true ? "" : String(value));
     }
   }
-  for (const child of children) {
-    if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : String(child));
-  }
+  node.append(...nodes(children));
 }
+
+const nodes = (children: Child[]): (Node | string)[] =>
+  children.flatMap((child) => (child === null || child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)]));
 
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -43,10 +43,18 @@ export function svg(tag: string, props: Props | null = null, ...children: Child[
   return node;
 }
 
-export function replace(node: Element, ...children: Child[]): void {
-  node.replaceChildren(
-    ...children.filter((child): child is Node | string | number => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : String(child))),
-  );
+export const replace = (node: Element, ...children: Child[]): void => node.replaceChildren(...nodes(children));
+
+export const button = (words: Child, onclick: ((event: Event) => unknown) | null, props: Props = {}): HTMLButtonElement =>
+  h("button", { type: "button", onclick, ...props }, words);
+
+// A choice between values, each with its words.
+export const choice = (options: [string, string][], chosen: string | null, props: Props = {}): HTMLSelectElement =>
+  h("select", props, ...options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
+
+export function field(words: string, input: HTMLElement, kind = "field"): HTMLElement {
+  input.id = newId("field");
+  return h("p", { class: kind }, h("label", { for: input.id }, words), input);
 }
 
 let count = 0;
@@ -55,14 +63,14 @@ export const newId = (prefix: string): string => `${prefix}-${++count}`;
 // A dialog that closes by keyboard and restores the focus.
 export function dialog(title: string, close: string, ...children: Child[]): HTMLDialogElement {
   const id = newId("title");
-  const node = h(
+  const node: HTMLDialogElement = h(
     "dialog",
     { "aria-labelledby": id, class: "dialog" },
     h(
       "header",
       null,
       h("h2", { id }, title),
-      h("button", { type: "button", class: "quiet", "aria-label": close, onclick: () => node.close() }, "✕"),
+      button("✕", () => node.close(), { class: "quiet", "aria-label": close }),
     ),
     h("div", { class: "dialog-body" }, ...children),
   );

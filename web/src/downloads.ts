@@ -1,8 +1,8 @@
 // The downloads.
 
 import { api } from "./api";
-import { say, warn } from "./announce";
-import { dialog, h } from "./dom";
+import { attempt, say } from "./announce";
+import { button, dialog, h } from "./dom";
 import { store } from "./store";
 import { t } from "./strings";
 
@@ -13,23 +13,18 @@ export function downloadsDialog(): void {
     h(
       "ul",
       { class: "downloads" },
-      ...Object.entries(t.downloads).map(([kind, words]) =>
-        h("li", null, h("button", { type: "button", "data-download": kind, onclick: () => void save(kind, words) }, words)),
-      ),
+      ...Object.entries(t.downloads).map(([kind, words]) => h("li", null, button(words, () => save(kind, words), { "data-download": kind }))),
     ),
   );
 }
 
 async function save(kind: string, words: string): Promise<void> {
-  try {
-    const blob = await api.download(kind);
-    const link = h("a", { href: URL.createObjectURL(blob), download: `${stem()}-${kind}` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    say(t.saved(words));
-  } catch (error) {
-    warn((error as Error).message);
-  }
+  const blob = await attempt(api.download(kind));
+  if (!blob) return;
+  const link = h("a", { href: URL.createObjectURL(blob), download: `${stem()}-${kind}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  say(t.saved(words));
 }
 
 const stem = () => store.board.title.replace(/\.[^. ]*$/, "").replace(/[^\p{L}\p{N}]+/gu, "-") || "board";

@@ -3,9 +3,9 @@
 import Graph from "graphology";
 import Sigma from "sigma";
 import { createNodeBorderProgram } from "@sigma/node-border";
-import { h, replace } from "./dom";
-import { clusterColor, groupColor, sign } from "./palette";
-import { name, on, select, store } from "./store";
+import { button, h, replace } from "./dom";
+import { chip, clusterColor, groupColor, sign } from "./palette";
+import { name, on, select, store, valueName } from "./store";
 import { t } from "./strings";
 import { isDark } from "./theme";
 import type { Drawn } from "./types";
@@ -23,6 +23,7 @@ export function graphView(): HTMLElement {
   let sigma: Sigma | null = null;
   let drawn: Drawn | null = null;
   let mark = "";
+  const legend = h("span", { class: "legend" });
 
   function close(): void {
     sigma?.kill();
@@ -54,7 +55,7 @@ export function graphView(): HTMLElement {
     replace(
       place,
       h("p", { class: "hint" }, t.graphNoGl),
-      store.source.live ? h("img", { class: "still", alt, src: `/api/download/graph.svg?show=1&step=${state.step}` }) : null,
+      store.source.live ? h("img", { class: "still", alt, src: `/api/download/graph.png?show=1&step=${state.step}` }) : null,
     );
   }
 
@@ -79,9 +80,10 @@ export function graphView(): HTMLElement {
       nodeReducer: (node, data) => nodeLook(drawn, Number(node), data),
       edgeReducer: (edge, data) => {
         const [one, other] = graph.extremities(edge);
-        const chosen = store.selected !== null && drawn.kind === "people" && (one === String(store.selected) || other === String(store.selected));
-        const dim = store.selected !== null && !chosen;
-        return { ...data, color: chosen ? (isDark() ? "#ffffff" : "#222222") : isDark() ? (dim ? "#2b3138" : "#4a535c") : dim ? "#eeeeee" : "#c9ced4", size: chosen ? 2 : 0.6, zIndex: chosen ? 1 : 0 };
+        const chosen = store.selected !== null && drawn.kind === "people" && [one, other].includes(String(store.selected));
+        const [strong, weak, usual] = isDark() ? ["#ffffff", "#2b3138", "#4a535c"] : ["#222222", "#eeeeee", "#c9ced4"];
+        const color = chosen ? strong : store.selected === null ? usual : weak;
+        return { ...data, color, size: chosen ? 2 : 0.6, zIndex: chosen ? 1 : 0 };
       },
     });
     if (drawn.kind === "people") {
@@ -118,35 +120,23 @@ export function graphView(): HTMLElement {
 
   function toolbar(): HTMLElement {
     const camera = () => sigma!.getCamera();
-    const attribute = store.state.even[0];
-    const values = attribute ? store.people.values[attribute] : null;
     return h(
       "div",
       { class: "graph-tools" },
-      h("button", { type: "button", onclick: () => void camera().animatedZoom() }, t.zoomIn),
-      h("button", { type: "button", onclick: () => void camera().animatedUnzoom() }, t.zoomOut),
-      h("button", { type: "button", onclick: () => void camera().animatedReset() }, t.zoomAll),
-      h(
-        "span",
-        { class: "legend" },
-        ...store.state.clusters.slice(0, 12).map((cluster, i) =>
-          h("span", { class: "chip" }, h("span", { class: "sign", style: { color: clusterColor(i) } }, "⬤"), cluster),
-        ),
-        ...(values?.names.slice(0, 8).map((value, code) =>
-          h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(values.first + code, isDark()) } }, sign(values.first + code)), value),
-        ) ?? []),
-      ),
+      button(t.zoomIn, () => camera().animatedZoom()),
+      button(t.zoomOut, () => camera().animatedUnzoom()),
+      button(t.zoomAll, () => camera().animatedReset()),
+      legend,
     );
   }
 
   function paint(): void {
+    const { state, people } = store;
+    const values = state.even.length ? people.values[state.even[0]] : null;
+    const signs = values?.names.slice(0, 8).map((value, code) => chip(groupColor(values.first + code, isDark()), sign(values.first + code), valueName(value)));
+    replace(legend, ...state.clusters.slice(0, 12).map((cluster, i) => chip(clusterColor(i), "⬤", cluster)), ...(signs ?? []));
     sigma?.setSetting("labelColor", { color: isDark() ? "#e8eaed" : "#222222" });
     sigma?.refresh({ skipIndexation: true });
-  }
-
-  function centre(): void {
-    if (!sigma || store.selected === null || drawn?.kind !== "people" || store.view !== "graph") return;
-    paint();
   }
 
   on(["view", "state", "board"], () => void show());
@@ -154,10 +144,7 @@ export function graphView(): HTMLElement {
     close();
     void show();
   });
-  on(["selected"], () => {
-    centre();
-    paint();
-  });
+  on(["selected"], () => sigma && paint());
   on(["search"], () => {
     const wanted = store.search.trim().toLocaleLowerCase();
     if (!wanted || store.view !== "graph") return;

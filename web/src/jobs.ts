@@ -2,8 +2,8 @@
 
 import { api, refusalWords } from "./api";
 import { say, warn } from "./announce";
-import { h, replace } from "./dom";
-import { on, ruleWords, store, tell } from "./store";
+import { button, h } from "./dom";
+import { drawn, ruleWords, store, tell } from "./store";
 import { t } from "./strings";
 import type { Job } from "./types";
 
@@ -11,16 +11,11 @@ import type { Job } from "./types";
 const QUIET = new Set(["curve", "price"]);
 
 export function jobsBar(): HTMLElement {
-  const place = h("div", { class: "jobs" });
-  const draw = () =>
-    replace(
-      place,
-      store.lost && h("p", { class: "error", role: "alert" }, t.lost),
-      !store.state.stored && h("p", { class: "error" }, t.notStored),
-      ...[...store.jobs.values()].filter((job) => job.status === "running" && !QUIET.has(job.kind)).map(line),
-    );
-  on(["jobs", "words", "state"], draw);
-  return place;
+  return drawn(h("div", { class: "jobs" }), ["jobs", "words", "state"], () => [
+    store.lost && h("p", { class: "error", role: "alert" }, t.lost),
+    !store.state.stored && h("p", { class: "error" }, t.notStored),
+    ...[...store.jobs.values()].filter((job) => job.status === "running" && !QUIET.has(job.kind)).map(line),
+  ]);
 }
 
 export function line(job: Job): HTMLElement {
@@ -29,12 +24,13 @@ export function line(job: Job): HTMLElement {
     "div",
     { class: "job", "data-job": job.kind },
     h("span", null, `${words}…`),
-    job.total > 0
-      ? h("progress", { max: job.total, value: String(job.step), "aria-label": words })
-      : h("progress", { "aria-label": words }),
-    h("button", { type: "button", onclick: () => void api.cancel(job.number) }, t.cancel),
+    h("progress", { ...(job.total > 0 && { max: job.total, value: String(job.step) }), "aria-label": words }),
+    button(t.cancel, () => api.cancel(job.number)),
   );
 }
+
+// The last job of a kind.
+export const lastJob = (kind: string): Job | undefined => [...store.jobs.values()].filter((job) => job.kind === kind).pop();
 
 export const failure = (job: Job): string =>
   job.code === "conflict" ? t.conflict(job.values.rules.map(ruleWords)) : refusalWords(job);

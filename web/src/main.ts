@@ -7,16 +7,16 @@ import { bar } from "./bar";
 import { boardView } from "./board";
 import { watchAlternatives } from "./compare";
 import { curvePanel } from "./curve";
-import { h, replace, setRoot } from "./dom";
+import { button, h, replace, setRoot } from "./dom";
 import { graphView } from "./graph";
 import { jobChanged, jobsBar } from "./jobs";
 import { compositionPanel, lastStepPanel, scoresPanel } from "./panels";
 import { rulesPanel } from "./rules";
-import { begin, on, receive, ruleWords, show, store, tell } from "./store";
+import { begin, drawn, on, receive, ruleWords, setView, show, store, tell, type View } from "./store";
 import { storedSource, type Stored } from "./stored";
 import { lang, t } from "./strings";
 import { showTheme } from "./theme";
-import { confirmSheet, openDialog } from "./upload";
+import { confirmSheet, notes, openDialog } from "./upload";
 import type { Board, Change, Source } from "./types";
 import { fromAddress, keepAddress, languageOfAddress } from "./address";
 
@@ -54,30 +54,16 @@ async function showPage(place: HTMLElement, source: Source): Promise<void> {
 }
 
 function notice(opened: (board: Board) => void): HTMLElement {
-  const place = h("div", { class: "welcome" });
-  const draw = () => {
-    const { board, source } = store;
-    const { changes } = store.state;
-    replace(
-      place,
+  return drawn(h("div", { class: "welcome" }), ["board", "words", "state"], () => {
+    const { board, source, state } = store;
+    const fresh = async () => opened(await api.open({ stored: board.mark, fresh: true }));
+    return [
       !source.live && h("p", null, t.readOnly),
-      changes.length > 0 && h("ul", { class: "changes", role: "status" }, ...changes.map((change) => h("li", null, changeWords(change)))),
-      source.live &&
-        board.restored &&
-        h(
-          "p",
-          null,
-          t.restored,
-          " ",
-          h("button", { type: "button", onclick: async () => opened(await api.open({ stored: board.mark, fresh: true })) }, t.fresh),
-        ),
-      board.notes.length > 0 &&
-        h("details", null, h("summary", null, t.notes), h("ul", null, ...board.notes.map((note) => h("li", null, note[lang()])))),
-    );
-  };
-  on(["board", "words", "state"], draw);
-  draw();
-  return place;
+      state.changes.length > 0 && h("ul", { class: "changes", role: "status" }, ...state.changes.map((change) => h("li", null, changeWords(change)))),
+      source.live && board.restored && h("p", null, t.restored, " ", button(t.fresh, fresh)),
+      board.notes.length > 0 && notes(board.notes),
+    ];
+  });
 }
 
 function changeWords(change: Change): string {
@@ -86,22 +72,8 @@ function changeWords(change: Change): string {
 }
 
 function tabs(): HTMLElement {
-  const place = h("div", { class: "tabs" });
-  const draw = () => {
-    const tab = (view: "board" | "graph", words: string) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(store.view === view),
-          "data-view": view,
-          onclick: () => {
-            store.view = view;
-            tell("view");
-          },
-        },
-        words,
-      );
+  return drawn(h("div", { class: "tabs" }), ["view", "words", "board"], () => {
+    const tab = (view: View, words: string) => button(words, () => setView(view), { "aria-pressed": String(store.view === view), "data-view": view });
     const search = h("input", {
       type: "search",
       placeholder: t.search,
@@ -112,11 +84,8 @@ function tabs(): HTMLElement {
         tell("search");
       },
     });
-    replace(place, h("div", { role: "group", "aria-label": t.views, class: "switch" }, tab("board", t.board), tab("graph", t.graph)), search);
-  };
-  on(["view", "words", "board"], draw);
-  draw();
-  return place;
+    return [h("div", { role: "group", "aria-label": t.views, class: "switch" }, tab("board", t.board), tab("graph", t.graph)), search];
+  });
 }
 
 async function live(place: HTMLElement): Promise<void> {
@@ -129,23 +98,10 @@ async function live(place: HTMLElement): Promise<void> {
   document.title = `${store.board.title} · equigraph`;
   await fromAddress();
   keepAddress();
-  let wanted = 0;
-  let asking = false;
+  // The stream of events shows whether the server has ended.
   const refresh = async (revision: number) => {
-    wanted = Math.max(wanted, revision);
-    if (asking) return;
-    asking = true;
-    try {
-      while (wanted > store.state.revision) {
-        const state = await api.state();
-        if (state.revision <= store.state.revision) break;
-        await receive(state);
-      }
-    } catch {
-      // The stream of events shows whether the server has ended.
-    } finally {
-      asking = false;
-    }
+    const state = revision > store.state.revision ? await api.state().catch(() => null) : null;
+    if (state && state.revision > store.state.revision) await receive(state);
   };
   follow({
     job: jobChanged,

@@ -1,8 +1,8 @@
 // The menu of a card, and the choice of a second person.
 
 import { leaver, lock, move, pair } from "./actions";
-import { dialog, h, replace, root } from "./dom";
-import { isLocked, name, select, store, tell } from "./store";
+import { button, dialog, h, replace, root } from "./dom";
+import { isLocked, name, select, setView, store } from "./store";
 import { t } from "./strings";
 import { whyDialog } from "./why";
 
@@ -13,43 +13,23 @@ export function openMenu(who: number, anchor: HTMLElement): void {
   select(who);
   const here = store.state.labels[who];
   const locked = isLocked(who);
-  const items: [string, () => void][] = [
-    [t.whyHere, () => void whyDialog(who)],
-    [locked ? t.unlock : t.lock, () => void lock(who)],
+  const items: [string, () => unknown][] = [
+    [t.whyHere, () => whyDialog(who)],
+    [locked ? t.unlock : t.lock, () => lock(who)],
     [t.keepTogether, () => choose("together", who)],
     [t.keepApart, () => choose("apart", who)],
-    [
-      t.showInGraph,
-      () => {
-        store.view = "graph";
-        tell("view");
-      },
-    ],
+    [t.showInGraph, () => setView("graph")],
   ];
   if (!locked) {
     store.state.clusters.forEach((cluster, to) => {
-      if (to !== here) items.push([t.moveTo(cluster), () => void move(who, to)]);
+      if (to !== here) items.push([t.moveTo(cluster), () => move(who, to)]);
     });
   }
-  items.push([t.leaves, () => void leaver(who)]);
+  items.push([t.leaves, () => leaver(who)]);
   const menu = h(
     "div",
     { class: "menu", role: "menu", "aria-label": t.menu(name(who)) },
-    ...items.map(([label, run]) =>
-      h(
-        "button",
-        {
-          type: "button",
-          role: "menuitem",
-          tabindex: -1,
-          onclick: () => {
-            close();
-            run();
-          },
-        },
-        label,
-      ),
-    ),
+    ...items.map(([label, run]) => button(label, () => (close(), run()), { role: "menuitem", tabindex: -1 })),
   );
   const buttons = [...menu.children] as HTMLElement[];
 
@@ -96,24 +76,10 @@ function choose(kind: "together" | "apart", who: number): void {
     count.textContent = t.found(found.length);
     replace(
       results,
-      ...found.slice(0, MOST_SHOWN).map((other) =>
-        h(
-          "li",
-          null,
-          h(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                box.close();
-                void pair(kind, who, other);
-              },
-            },
-            name(other),
-            h("small", null, ` ${store.state.clusters[store.state.labels[other]]}`),
-          ),
-        ),
-      ),
+      ...found.slice(0, MOST_SHOWN).map((other) => {
+        const where = h("small", null, ` ${store.state.clusters[store.state.labels[other]]}`);
+        return h("li", null, button(h("span", null, name(other), where), () => (box.close(), pair(kind, who, other))));
+      }),
     );
   }
   list();

@@ -2,30 +2,25 @@
 
 import { act } from "./actions";
 import { countsOf, friendless, type Values } from "./derive";
-import { h, replace } from "./dom";
-import { clusterColor, groupColor, sign } from "./palette";
-import { name, on, running, select, store, valueName } from "./store";
+import { button, h, replace, type Child } from "./dom";
+import { chip, clusterColor, groupColor, sign } from "./palette";
+import { drawn, name, on, running, select, store, valueName } from "./store";
 import { t } from "./strings";
 import { isDark } from "./theme";
 import { focusCard } from "./board";
 
 const MOST_LISTED = 12;
 
-export function panel(title: string, ...content: (Node | false)[]): HTMLElement {
-  return h("section", { class: "panel" }, h("h2", null, title), ...content.filter((node): node is Node => Boolean(node)));
-}
+export const panel = (title: string, ...content: Child[]): HTMLElement => h("section", { class: "panel" }, h("h2", null, title), ...content);
 
-function drawn(make: () => Node[]): HTMLElement {
-  const place = h("div", { class: "panel-place" });
-  const draw = () => replace(place, ...make());
-  on(["state", "board", "words"], draw);
-  on(["jobs"], () => store.state.costs || draw());
-  draw();
-  return place;
+function place(content: () => Child[]): HTMLElement {
+  const node = drawn(h("div", { class: "panel-place" }), ["state", "board", "words"], content);
+  on(["jobs"], () => store.state.costs || replace(node, ...content()));
+  return node;
 }
 
 export const scoresPanel = (): HTMLElement =>
-  drawn(() => {
+  place(() => {
     const { state, board, kept } = store;
     const scores = state.scores;
     if (!scores) return [];
@@ -33,7 +28,7 @@ export const scoresPanel = (): HTMLElement =>
     const holding = state.rules.filter((rule) => !rule.broken).length;
     const tiles = [
       scores.even !== null &&
-        tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 && !store.uneven.size ? "good" : scores.even > 0.8 ? "fair" : "bad"),
+        tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 && !scores.uneven.length ? "good" : scores.even > 0.8 ? "fair" : "bad"),
       tile("kept", board.directed ? t.wishes : t.friends, t.keptOf(scores.kept, scores.wished), "", ""),
       tile("alone", t.alone, String(lonely.length), `${t.aloneHelp} ${lonely.slice(0, 20).map(name).join(", ")}`, lonely.length ? "bad" : "good"),
       (store.source.live || state.rules.length > 0) &&
@@ -53,7 +48,7 @@ function tile(key: string, label: string, value: string, help: string, light: st
 }
 
 export const compositionPanel = (): HTMLElement =>
-  drawn(() => {
+  place(() => {
     const { people, state } = store;
     const attributes = Object.keys(people.values);
     if (!attributes.length) return [panel(t.composition, h("p", null, t.noAttribute))];
@@ -94,9 +89,7 @@ function legend({ names, first }: Values): HTMLElement {
   return h(
     "p",
     { class: "legend" },
-    ...shown.map((value, code) =>
-      h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(first + code, dark) } }, sign(first + code)), valueName(value)),
-    ),
+    ...shown.map((value, code) => chip(groupColor(first + code, dark), sign(first + code), valueName(value))),
     names.length > shown.length && ` ${t.andMore(names.length - shown.length)}`,
   );
 }
@@ -111,21 +104,16 @@ function bar(label: string, counts: number[], values: Values, color: string | nu
     h(
       "span",
       { class: "stack", role: "img", "aria-label": text },
-      ...counts.map(
-        (n, code) =>
-          n > 0 &&
-          h(
-            "span",
-            { class: "part", style: { "flex-grow": String(n), "background-color": groupColor(values.first + code, dark) } },
-            String(n),
-          ),
-      ),
+      ...counts.map((n, code) => {
+        const style = { "flex-grow": String(n), "background-color": groupColor(values.first + code, dark) };
+        return n > 0 && h("span", { class: "part", style }, n);
+      }),
     ),
   );
 }
 
 export const lastStepPanel = (): HTMLElement =>
-  drawn(() => {
+  place(() => {
     const { moved, state } = store;
     const content = moved.length
       ? h(
@@ -135,11 +123,7 @@ export const lastStepPanel = (): HTMLElement =>
             h(
               "li",
               null,
-              h(
-                "button",
-                { type: "button", class: "link", onclick: () => (select(who), focusCard(who)) },
-                t.movedFromTo(name(who), state.clusters[from], state.clusters[to]),
-              ),
+              button(t.movedFromTo(name(who), state.clusters[from], state.clusters[to]), () => (select(who), focusCard(who)), { class: "link" }),
             ),
           ),
           moved.length > MOST_LISTED && h("li", null, t.andMore(moved.length - MOST_LISTED)),

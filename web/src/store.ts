@@ -1,8 +1,9 @@
 // The state of the page, and its subscribers.
 
-import { keptOf, membersOf, peopleOf, uneven, type People } from "./derive";
+import { keptOf, membersOf, peopleOf, type People } from "./derive";
+import { replace, type Child } from "./dom";
 import type { Board, Job, Rule, Source, State } from "./types";
-import { t } from "./strings";
+import { lang, t } from "./strings";
 
 export type View = "board" | "graph";
 
@@ -19,7 +20,6 @@ export interface Store {
   state: State;
   kept: Int32Array;
   members: number[][];
-  uneven: Set<number>; // clusters in which an attribute is visibly uneven
   helped: Set<number>;
   hurt: Set<number>;
   moved: Moved[];
@@ -42,6 +42,14 @@ export function tell(part: Part): void {
   for (const listener of listeners.get(part) ?? []) listener();
 }
 
+// Draw the content of an element, now and whenever a part changes.
+export function drawn<T extends Element>(place: T, parts: Part[], content: () => Child[]): T {
+  const draw = () => replace(place, ...content());
+  on(parts, draw);
+  draw();
+  return place;
+}
+
 export function begin(source: Source, board: Board): void {
   store = {
     source,
@@ -50,7 +58,6 @@ export function begin(source: Source, board: Board): void {
     state: board.state,
     kept: new Int32Array(0),
     members: [],
-    uneven: new Set(),
     helped: new Set(),
     hurt: new Set(),
     moved: [],
@@ -70,7 +77,6 @@ function count(given: State): void {
   const { board } = store;
   const state = (store.state = { ...given, clusters: given.clusters.map(inWords) });
   store.members = membersOf(state.labels, state.clusters.length);
-  store.uneven = new Set(state.even.flatMap((attribute) => [...uneven(store.people.values[attribute], store.members)]));
   store.kept = state.labels.length ? keptOf(board.wishes, state.labels) : new Int32Array(board.people.length);
 }
 
@@ -118,10 +124,16 @@ export function select(who: number | null): void {
   tell("selected");
 }
 
+export function setView(view: View): void {
+  store.view = view;
+  tell("view");
+}
+
 export const name = (who: number): string => store.board.people[who];
 // A value in the language of the page, such as that of unmarked people or a range of numbers.
 export const valueName = (value: string): string =>
-  value === "(blank)" ? t.unmarked : value.replace(/^(-?[\d.]+) to (-?[\d.]+)$/, "$1–$2");
+  value === "(blank)" ? t.unmarked : value.replace(/^(-?[\d.]+) to (-?[\d.]+)$/, (_, low, high) => `${amount(low)}–${amount(high)}`);
+const amount = (text: string): string => Number(text).toLocaleString(lang(), { maximumFractionDigits: 9, useGrouping: false });
 export const isLocked = (who: number): boolean => store.state.locked.includes(who);
 export const running = (kind: string): Job | undefined =>
   [...store.jobs.values()].find((job) => job.kind === kind && job.status === "running");
@@ -129,5 +141,6 @@ export const running = (kind: string): Job | undefined =>
 export function ruleWords(rule: Rule): string {
   const groups = rule.clusters ?? (rule.cluster === undefined ? [] : [rule.cluster]);
   const say = t.ruleWords[rule.kind];
-  return say ? say(rule, rule.names ?? rule.people.map(name), groups.map((i) => store.state.clusters[i] ?? "?")) : rule.says;
+  const given = rule.value === undefined ? rule : { ...rule, value: valueName(rule.value) };
+  return say ? say(given, rule.names ?? rule.people.map(name), groups.map((i) => store.state.clusters[i] ?? "?")) : rule.says.replace(/\.$/, "");
 }

@@ -4,47 +4,20 @@ import { t } from "./strings";
 import type { Board, Drawn, Scores, Source, State } from "./types";
 
 export interface Stored {
-  board: Omit<Board, "state" | "wishes">;
-  state: State;
-  // Labels of the first point; for further ones the changes: offset to the next changed person, new cluster.
-  first: number[];
-  changes: number[][];
-  scores: Scores[];
-  links: number[];
-  drawn: (Omit<Drawn, "links"> & { links: number[] | null }) | null;
+  board: Board;
+  points: ({ labels: number[] } & Scores)[];
+  drawn: Drawn | null;
 }
 
-function labelsOf(content: Stored): number[][] {
-  const all = [content.first];
-  for (const changes of content.changes) {
-    const labels = [...all[all.length - 1]];
-    let place = 0;
-    for (let i = 0; i < changes.length; i += 2) labels[(place += changes[i])] = changes[i + 1];
-    all.push(labels);
-  }
-  return all;
-}
-
-function wishesOf(n: number, links: number[]): number[][] {
-  const wishes: number[][] = Array.from({ length: n }, () => []);
-  for (let i = 0; i < links.length; i += 2) {
-    wishes[links[i]].push(links[i + 1]);
-    wishes[links[i + 1]].push(links[i]);
-  }
-  return wishes;
-}
-
-export function storedSource(content: Stored): Source {
-  const labels = labelsOf(content);
-  const board = { ...content.board, wishes: wishesOf(content.first.length, content.links) };
-  let state = content.state;
+export function storedSource({ board, points, drawn }: Stored): Source {
+  let state = board.state;
   const at = (number: number): State => ({
     ...state,
     step: state.step + 1,
     revision: state.revision + 1,
     what: "point",
-    labels: labels[number],
-    scores: content.scores[number],
+    labels: points[number].labels,
+    scores: points[number],
     curve: { ...state.curve, here: number },
   });
   return {
@@ -53,8 +26,8 @@ export function storedSource(content: Stored): Source {
     state: async () => state,
     act: async (payload) => (state = at(Number(payload.number))),
     graph: async () => {
-      if (!content.drawn) throw new Error(t.noLinks);
-      return { ...content.drawn, links: content.drawn.links ?? content.links };
+      if (!drawn) throw new Error(t.noLinks);
+      return drawn;
     },
   };
 }

@@ -48,6 +48,7 @@ const en = {
   alone: "Without a friend",
   aloneHelp: "People who named friends, or were linked to some, and have none of them in their group.",
   rulesKept: "Rules kept",
+  nothingEven: "Nothing is to be spread evenly. What is ticked further down will be.",
   noAttribute: "Nothing is known of the people that could be spread evenly.",
   dial: "Fairness and friendships",
   dialLabel: "Less even, more friendships — more even, fewer friendships",
@@ -72,23 +73,14 @@ const en = {
   price: "What do rules and evenness cost?",
   ruleCost: (kept: number, rules: number, directed: boolean) => {
     const more = directed ? plural(kept, "more wish", "more wishes") : plural(kept, "more friendship", "more friendships");
-    return kept ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${more}` : `costs no ${directed ? "wish" : "friendship"}`;
+    return `without ${rules > 1 ? `these ${rules}` : "it"}: ${kept ? more : `no more ${directed ? "wishes" : "friendships"} found`}`;
   },
   costWait: "finding out what it costs…",
-  // Rules in words, by kind; the server describes other kinds.
+  // Rules by kind, where the sentence of the server is not used.
   ruleWords: {
-    together: (_, names) => `${list(names, "and")} together`,
-    apart: (_, names) => `${list(names, "and")} apart`,
-    fixed: (_, names, groups) => `${names[0]} in ${groups[0]}`,
-    allowed: (_, names, groups) => `${names[0]} in ${list(groups, "or")}`,
-    sizes: ({ bounds }) => (bounds!.length > 1 ? "a size of its own for every group" : `${size(bounds![0], "at least", "at most", "to")} in every group`),
     friends: ({ least, own, fewer }) =>
       `everybody with at least ${own ? `${least} of those they wished for` : plural(least!, "friend", "friends")}` +
       (fewer?.length ? ` (fewer for ${list(fewer.map(([who]) => who), "and")})` : ""),
-    at_least: (rule, names) => `at least ${rule.least} ${names.length ? `of ${list(names, "and")}` : `× ${rule.attribute} “${rule.value}”`} in every group`,
-    at_most: (rule, names) => `at most ${rule.most} ${names.length ? `of ${list(names, "and")}` : `× ${rule.attribute} “${rule.value}”`} in every group`,
-    not_alone: ({ least, attribute }) => `nobody alone: of each ${attribute} none or at least ${least} in a group`,
-    shares: ({ within, attribute }) => `${attribute} as among everybody, give or take ${Math.round(100 * within!)} %`,
   } as RuleWords,
   ruleKinds: {
     sizes: "Size of the groups",
@@ -148,7 +140,7 @@ const en = {
   whyIntro: (name: string, cluster: string) => `${name} is in ${cluster}. What would change elsewhere:`,
   whyLocked: "The card is locked here.",
   whyHereNow: "is here",
-  whyFriends: (names: string[]) => (names.length ? `friends here: ${names.join(", ")}` : "no friends here"),
+  whyFriends: (names: string[]) => (names.length ? `friends: ${names.join(", ")}` : "no friends"),
   whyKept: (n: number, directed: boolean) => {
     const [one, many] = directed ? ["wish", "wishes"] : ["friendship", "friendships"];
     return n === 0 ? `as many ${many}` : `${signed(n)} ${Math.abs(n) === 1 ? one : many}`;
@@ -220,28 +212,10 @@ const en = {
     sizes: () => "The sizes that were set do not fit this number of groups: they are even now.",
     unlocked: (name) => `${name} is not locked any more: the group is gone.`,
   } as Record<string, (words: string) => string>,
-  conflict: (rules: string[]) => `These rules cannot all be kept: ${rules.join("; ")}.`,
+  conflict: (rules: string[]) => (rules.length > 1 ? `These rules cannot all be kept: ${rules.join("; ")}.` : `This rule cannot be kept: ${rules}.`),
+  // Errors by code, where the sentence of the server is not used: its sentences are English, but for those about sheets.
   errors: {
-    busy: () => "The groups are still being made: wait a moment.",
-    changed: () => "The board was changed meanwhile, so what was found was not used.",
-    "group-name": () => "The name of a group has to be its own and not blank.",
-    locked: ({ name }) => `${name} is locked: unlock the card first.`,
-    "name-taken": ({ name }) => (name ? `There is somebody called ${name} already.` : "A new person needs a name."),
-    "not-open": () => "There is no board yet.",
-    number: ({ most }) => `There can be 2 to ${most} groups of these people.`,
-    "same-rule": () => "This rule is there already.",
     sheet: ({ texts }) => texts.en,
-    cancelled: () => "Cancelled.",
-    ended: () => "The work ended before it was done; there may not be enough memory.",
-    "file-gone": () => "This file is not here any more: choose it again.",
-    "file-kind": ({ name }) => `${name} is of no known kind: choose a table (.xlsx, .ods, .csv), a graph (.graphml, .mtx, …) or a saved board (.json).`,
-    "file-size": ({ name, most }) => `${name} has more than ${most} MB.`,
-    inside: ({ kind }) => `Internal error (${kind}); the board is unchanged.`,
-    memory: () => "There is not enough memory for this.",
-    "not-stored": () => "This board is not kept on this machine any more.",
-    "rules-full": ({ most }) => `There are ${most} rules already: remove one first.`,
-    "too-few": () => "Nobody more can leave: there would be fewer people than groups.",
-    "too-long": ({ seconds }) => `This took longer than ${seconds} seconds and was ended.`,
   } as Record<string, (values: Values) => string>,
   // Messages of the server that exist only in English.
   english: (sentence: string) => sentence,
@@ -270,10 +244,8 @@ const en = {
     "classes.zip": "Everything, as `equigraph classes` writes it (.zip)",
     "report.html": "A report to show others",
     "graph.png": "The picture (.png)",
-    "graph.svg": "The picture (.svg)",
     "board.json": "The whole board, to open again",
     "again.py": "The same groups in Python",
-    "again.sh": "The same groups as a command",
   } as Record<string, string>,
   saved: (what: string) => `${what}: saved by your browser.`,
   graphWait: "Drawing…",
@@ -332,6 +304,7 @@ const de: Words = {
   alone: "Ohne Freund",
   aloneHelp: "Wer Freunde genannt hat oder verbunden ist und niemanden davon in der Gruppe hat.",
   rulesKept: "Regeln erfüllt",
+  nothingEven: "Nichts soll gleichmäßig verteilt werden. Was weiter unten angekreuzt wird, wird es.",
   noAttribute: "Über die Leute ist nichts bekannt, das gleichmäßig verteilt werden könnte.",
   dial: "Fairness und Freundschaften",
   dialLabel: "Weniger gleichmäßig, mehr Freundschaften — gleichmäßiger, weniger Freundschaften",
@@ -356,7 +329,7 @@ const de: Words = {
   price: "Was kosten Regeln und Gleichmaß?",
   ruleCost: (kept, rules, directed) => {
     const more = directed ? plural(kept, "Wunsch mehr", "Wünsche mehr") : plural(kept, "Freundschaft mehr", "Freundschaften mehr");
-    return kept ? `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${more}` : `kostet ${directed ? "keinen Wunsch" : "keine Freundschaft"}`;
+    return `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${kept ? more : `nicht mehr ${directed ? "Wünsche" : "Freundschaften"} gefunden`}`;
   },
   costWait: "was es kostet, wird gesucht…",
   ruleWords: {
@@ -431,7 +404,7 @@ const de: Words = {
   whyIntro: (name, cluster) => `${name} ist in ${cluster}. Was sich anderswo ändern würde:`,
   whyLocked: "Die Karte ist hier festgehalten.",
   whyHereNow: "ist hier",
-  whyFriends: (names) => (names.length ? `Freunde dort: ${names.join(", ")}` : "keine Freunde dort"),
+  whyFriends: (names) => (names.length ? `Freunde: ${names.join(", ")}` : "keine Freunde"),
   whyKept: (n, directed) => {
     const [one, many] = directed ? ["Wunsch", "Wünsche"] : ["Freundschaft", "Freundschaften"];
     return n === 0 ? `gleich viele ${many}` : `${signed(n)} ${Math.abs(n) === 1 ? one : many}`;
@@ -503,7 +476,7 @@ const de: Words = {
     sizes: () => "Die gewählten Größen passen nicht zu dieser Anzahl von Gruppen: Sie sind jetzt gleich.",
     unlocked: (name) => `${name} ist nicht mehr festgehalten: Die Gruppe gibt es nicht mehr.`,
   },
-  conflict: (rules) => `Diese Regeln widersprechen sich: ${rules.join("; ")}.`,
+  conflict: (rules) => (rules.length > 1 ? `Diese Regeln widersprechen sich: ${rules.join("; ")}.` : `Diese Regel ist nicht zu erfüllen: ${rules}.`),
   errors: {
     busy: () => "Die Gruppen werden noch gemacht: einen Augenblick.",
     changed: () => "Die Tafel wurde inzwischen geändert, darum wurde das Gefundene nicht verwendet.",
@@ -514,7 +487,6 @@ const de: Words = {
     number: ({ most }) => `Aus diesen Leuten können 2 bis ${most} Gruppen werden.`,
     "same-rule": () => "Diese Regel gibt es schon.",
     sheet: ({ texts }) => texts.de,
-    cancelled: () => "Abgebrochen.",
     ended: () => "Die Arbeit endete, bevor sie fertig war; vielleicht reicht der Speicher nicht.",
     "file-gone": () => "Diese Datei ist nicht mehr da: bitte noch einmal wählen.",
     "file-kind": ({ name }) => `${name} ist von keiner bekannten Art: bitte eine Tabelle (.xlsx, .ods, .csv), einen Graphen (.graphml, .mtx, …) oder eine gespeicherte Tafel (.json) wählen.`,
@@ -554,10 +526,8 @@ const de: Words = {
     "classes.zip": "Alles, wie `equigraph classes` es schreibt (.zip)",
     "report.html": "Ein Bericht zum Zeigen",
     "graph.png": "Das Bild (.png)",
-    "graph.svg": "Das Bild (.svg)",
     "board.json": "Die ganze Tafel, zum Wiederöffnen",
     "again.py": "Dieselben Gruppen in Python",
-    "again.sh": "Dieselben Gruppen als Befehl",
   },
   saved: (what) => `${what}: vom Browser gespeichert.`,
   graphWait: "Wird gezeichnet…",

@@ -22,10 +22,9 @@ export interface Rule {
 export interface Scores {
   even: number | null;
   even_by_attribute: Record<string, number>;
-  even_by_cluster: number[];
+  uneven: number[]; // clusters that could mirror everybody better
   kept: number;
   wished: number;
-  cohesion: number;
 }
 
 export interface Point {
@@ -33,7 +32,9 @@ export interface Point {
   kept: number;
 }
 
-export interface Alternative extends Point {
+export interface Alternative {
+  even: number | null;
+  kept: number;
   labels: number[];
   moved: number | null;
 }
@@ -160,7 +161,6 @@ export interface Inspected extends Partial<Refusal> {
   name: string;
   rows?: string[][];
   columns?: Column[];
-  n_rows?: number;
   people?: number;
   // Of a sheet given to the command.
   number?: number | null;

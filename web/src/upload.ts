@@ -1,9 +1,9 @@
 // Opening a file, an example, or a board stored on this machine.
 
 import { api, refusalWords } from "./api";
-import { dialog, h, newId, replace } from "./dom";
+import { button, choice, dialog, field, h, replace } from "./dom";
 import { lang, t } from "./strings";
-import type { Board, Column, Inspected, Preview } from "./types";
+import type { Board, Column, Inspected, Preview, Refusal, StoredBoard } from "./types";
 
 type Opened = (board: Board) => void;
 
@@ -37,26 +37,23 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
   let number: number | null = null;
   let back = choose; // from the confirmation to the columns
 
-  async function open(payload: Record<string, unknown>): Promise<void> {
+  // Wait for a request; its error is shown below.
+  async function ask<T>(work: Promise<T>): Promise<T | undefined> {
     error.textContent = "";
-    try {
-      opened(await api.open(number ? { ...payload, number } : payload));
-    } catch (problem) {
-      error.textContent = (problem as Error).message;
-    }
+    return work.catch((problem: Error) => void (error.textContent = problem.message));
+  }
+
+  async function open(payload: Record<string, unknown>): Promise<void> {
+    const board = await ask(api.open(number ? { ...payload, number } : payload));
+    if (board) opened(board);
   }
 
   async function send(files: FileList | null): Promise<void> {
     if (!files?.length) return;
-    error.textContent = "";
     replace(place, h("p", { role: "status" }, t.reading));
-    try {
-      const seen = await Promise.all([...files].slice(0, 2).map(api.upload));
-      show(seen);
-    } catch (problem) {
-      error.textContent = (problem as Error).message;
-      choose();
-    }
+    const seen = await ask(Promise.all([...files].slice(0, 2).map(api.upload)));
+    if (seen) show(seen);
+    else choose();
   }
 
   function choose(): void {
@@ -82,9 +79,9 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
       place,
       zone,
       h("h3", null, t.openExamples),
-      h("button", { type: "button", onclick: () => void open({ example: "classroom" }) }, t.exampleClassroom),
+      button(t.exampleClassroom, () => open({ example: "classroom" })),
       " ",
-      h("button", { type: "button", onclick: () => void open({ example: "school" }) }, t.exampleSchool),
+      button(t.exampleSchool, () => open({ example: "school" })),
       stored,
     );
     void listStored(stored);
@@ -93,129 +90,76 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
   // The stored boards, or those made from a file of this name.
   async function listStored(list: HTMLElement, title?: string): Promise<void> {
     const boards = (await api.stored()).filter((board) => title === undefined || board.title === title);
-    replace(list);
-    if (!boards.length) return;
-    replace(
-      list,
-      h("h3", null, t.openStored),
+    const line = (board: StoredBoard) =>
       h(
-        "ul",
-        { class: "stored" },
-        ...boards.slice(0, 12).map((board) =>
-          h(
-            "li",
-            null,
-            h(
-              "button",
-              { type: "button", class: "link", onclick: () => void open({ stored: board.mark }) },
-              board.title || "?",
-            ),
-            h("small", null, ` ${new Date(1000 * board.changed).toLocaleString(lang())}`),
-            h(
-              "button",
-              {
-                type: "button",
-                class: "quiet",
-                "aria-label": t.forgetBoard(board.title),
-                onclick: async () => {
-                  await api.forget(board.mark);
-                  void listStored(list, title);
-                },
-              },
-              t.forget,
-            ),
-          ),
-        ),
-      ),
-    );
+        "li",
+        null,
+        button(board.title || "?", () => open({ stored: board.mark }), { class: "link" }),
+        h("small", null, ` ${new Date(1000 * board.changed).toLocaleString(lang())}`),
+        button(t.forget, () => api.forget(board.mark).then(() => listStored(list, title)), { class: "quiet", "aria-label": t.forgetBoard(board.title) }),
+      );
+    const lines = boards.slice(0, 12).map(line);
+    replace(list, lines.length > 0 && h("h3", null, t.openStored), h("ul", { class: "stored" }, ...lines));
   }
 
   function show(seen: Inspected[]): void {
-    if (seen[0].kind === "board") {
-      void open({ upload: seen[0].key, kind: "board" });
-      return;
-    }
+    if (seen[0].kind === "board") return void open({ upload: seen[0].key, kind: "board" });
     // Of two files, the one with more columns is the table of people.
-    const [links, people] =
-      seen.length > 1 && (seen[0].columns?.length ?? 0) > (seen[1].columns?.length ?? 0) ? [seen[1], seen[0]] : [seen[0], seen[1]];
-    replace(place, mapping(seen.length > 1 ? links : seen[0], people));
+    const [links, people] = [...seen].sort((one, other) => seen.length > 1 ? (one.columns?.length ?? 0) - (other.columns?.length ?? 0) : 0);
+    replace(place, mapping(links, people));
   }
 
   function mapping(main: Inspected, people: Inspected | undefined): HTMLElement {
     let kind = people ? "links" : main.kind;
+    const kinds: [string, string][] = [["people", t.kindPeople], ["links", t.kindLinks]];
+    const holds = choice(kinds, kind, { onchange: () => ((kind = holds.value as "people" | "links"), draw()) });
     const details = h("div");
-    const holds = h(
-      "select",
-      { onchange: () => ((kind = holds.value as "people" | "links"), draw()) },
-      h("option", { value: "people", selected: kind === "people" }, t.kindPeople),
-      h("option", { value: "links", selected: kind === "links" }, t.kindLinks),
-    );
     const roles = new Map<string, HTMLSelectElement>();
-    const groups = h("select", null, ...(people?.columns ?? []).slice(1).map((one) => h("option", { value: one.header }, one.header)));
+    const groups = choice((people?.columns ?? []).slice(1).map((one) => [one.header, one.header]), null);
 
     function draw(): void {
       roles.clear();
       replace(
         details,
-        main.rows?.length ? h("h3", null, kind === "people" ? t.columns : `${t.firstRows}: ${main.name}`) : "",
+        Boolean(main.rows?.length) && h("h3", null, kind === "people" ? t.columns : `${t.firstRows}: ${main.name}`),
         kind === "people" ? columnList(main, roles) : plainTable(main),
-        kind === "links" && people
-          ? h("div", null, h("h3", null, `${t.groupsFile}: ${people.name}`), plainTable(people), field(t.groupsColumn, groups))
-          : "",
+        kind === "links" && people && h("div", null, h("h3", null, `${t.groupsFile}: ${people.name}`), plainTable(people), field(t.groupsColumn, groups)),
       );
     }
     draw();
+    const goOn = () => {
+      const undecided = [...roles.values()].find((select) => !select.value);
+      if (undecided) {
+        error.textContent = t.askColumns;
+        return undecided.focus();
+      }
+      back = () => replace(place, page);
+      void confirm(
+        kind === "people"
+          ? { upload: main.key, kind, columns: given(main.columns ?? [], roles), attribute: main.attribute }
+          : { upload: main.key, kind, people: people?.key, attribute: people ? groups.value : null },
+      );
+    };
     const left = h("div");
     void listStored(left, main.name);
     const page = h(
       "div",
       null,
       left,
-      main.error ? h("p", { class: "error" }, refusalWords({ ...main, error: main.error })) : "",
+      Boolean(main.error) && h("p", { class: "error" }, refusalWords(main as Refusal)),
       field(t.fileHolds, holds),
       details,
-      h(
-        "p",
-        { class: "buttons" },
-        h(
-          "button",
-          {
-            type: "button",
-            class: "primary",
-            "data-do": "go-on",
-            onclick: () => {
-              const undecided = [...roles.values()].filter((select) => !select.value);
-              if (kind === "people" && undecided.length) {
-                error.textContent = t.askColumns;
-                undecided[0].focus();
-                return;
-              }
-              back = () => replace(place, page);
-              void confirm(
-                kind === "people"
-                  ? { upload: main.key, kind, columns: given(main.columns ?? [], roles), attribute: main.attribute }
-                  : { upload: main.key, kind, people: people?.key, attribute: people ? groups.value : null },
-              );
-            },
-          },
-          t.goOn,
-        ),
-        h("button", { type: "button", onclick: choose }, t.cancel),
-      ),
+      buttons(button(t.goOn, goOn, { class: "primary", "data-do": "go-on" })),
     );
     return page;
   }
 
+  const buttons = (...others: HTMLElement[]) => h("p", { class: "buttons" }, ...others, button(t.cancel, choose));
+
   // Confirmation before groups are made; unknown names are resolved first.
   async function confirm(asked: Record<string, unknown>): Promise<void> {
-    error.textContent = "";
-    try {
-      const seen = await api.preview(number ? { ...asked, number } : asked);
-      if (seen.unknown.length) replace(place, unknownNames(seen, asked));
-      else replace(place, understood(seen, asked));
-    } catch (problem) {
-      error.textContent = (problem as Error).message;
-    }
+    const seen = await ask(api.preview(number ? { ...asked, number } : asked));
+    if (seen) replace(place, seen.unknown.length ? unknownNames(seen, asked) : understood(seen, asked));
   }
 
   function understood(seen: Preview, asked: Record<string, unknown>): HTMLElement {
@@ -234,48 +178,29 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
       { class: "understood" },
       h("h3", null, t.understood),
       h("ul", { class: "facts" }, ...t.understoodFacts(seen.understood!).map((fact) => h("li", null, fact))),
-      seen.notes.length > 0 && h("details", null, h("summary", null, t.notes), h("ul", null, ...seen.notes.map((note) => h("li", null, note[lang()])))),
+      seen.notes.length > 0 && notes(seen.notes),
       field(t.number, numbers),
-      h(
-        "p",
-        { class: "buttons" },
-        h("button", { type: "button", class: "primary", "data-do": "make", onclick: () => void open(asked) }, t.openIt),
-        h("button", { type: "button", onclick: () => back() }, t.changeColumns),
-        h("button", { type: "button", onclick: choose }, t.cancel),
-      ),
+      buttons(button(t.openIt, () => open(asked), { class: "primary", "data-do": "make" }), button(t.changeColumns, () => back())),
     );
   }
 
   function unknownNames(seen: Preview, asked: Record<string, unknown>): HTMLElement {
     const choices = new Map<string, HTMLSelectElement>();
     const rows = seen.unknown.map(({ text, row, column, near }) => {
-      const select = h(
-        "select",
-        { "aria-label": t.whoIs(text) },
-        h("option", { value: "" }, t.chooseName),
-        ...near.map((person) => h("option", { value: person }, person)),
-        h("option", { value: "none" }, t.ignoreName),
-      );
+      const people = near.map((person): [string, string] => [person, person]);
+      const select = choice([["", t.chooseName], ...people, ["none", t.ignoreName]], "", { "aria-label": t.whoIs(text) });
       if (near.length === 1) select.value = near[0];
       choices.set(text, select);
       return h("li", null, h("b", null, text), h("small", null, ` (${t.cell(row, column)}) `), select);
     });
     const go = () => {
-      const open = [...choices.values()].filter((select) => !select.value);
-      if (open.length) {
-        open[0].focus();
-        return;
-      }
+      const open = [...choices.values()].find((select) => !select.value);
+      if (open) return open.focus();
       const names = Object.fromEntries([...choices].map(([text, select]) => [text, select.value === "none" ? null : select.value]));
       void confirm({ ...asked, names: { ...(asked.names as object), ...names } });
     };
-    return h(
-      "div",
-      { class: "unknown" },
-      h("h3", null, t.unknownNames(seen.unknown.length)),
-      h("ul", null, ...rows),
-      h("p", { class: "buttons" }, h("button", { type: "button", class: "primary", "data-do": "go-on", onclick: go }, t.goOn), h("button", { type: "button", onclick: choose }, t.cancel)),
-    );
+    const primary = button(t.goOn, go, { class: "primary", "data-do": "go-on" });
+    return h("div", { class: "unknown" }, h("h3", null, t.unknownNames(seen.unknown.length)), h("ul", null, ...rows), buttons(primary));
   }
 
   // A sheet without questions goes straight to its confirmation.
@@ -290,10 +215,8 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
   return { send, choose, offer };
 }
 
-function field(words: string, input: HTMLElement): HTMLElement {
-  input.id = newId("field");
-  return h("p", { class: "field" }, h("label", { for: input.id }, words), input);
-}
+export const notes = (texts: Record<string, string>[]): HTMLElement =>
+  h("details", null, h("summary", null, t.notes), h("ul", null, ...texts.map((note) => h("li", null, note[lang()]))));
 
 // The roles of the columns by letter, as read_roster takes them.
 function given(columns: Column[], roles: Map<string, HTMLSelectElement>): Record<string, string> {
@@ -303,25 +226,19 @@ function given(columns: Column[], roles: Map<string, HTMLSelectElement>): Record
 // One line per column: header, first cells and role; columns with an open role come first.
 function columnList(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElement {
   const columns = seen.columns ?? [];
-  const lines = columns.map((column) => {
-    const select = h(
-      "select",
-      { "aria-label": t.columnIs(column.header) },
-      !column.role && h("option", { value: "", selected: true }, t.askRole),
-      ...Object.entries(t.roles).map(([role, words]) => h("option", { value: role, selected: role === column.role }, words)),
-    );
+  const line = (column: Column) => {
+    const options: [string, string][] = column.role ? Object.entries(t.roles) : [["", t.askRole], ...Object.entries(t.roles)];
+    const select = choice(options, column.role, { "aria-label": t.columnIs(column.header) });
     roles.set(column.letter, select);
-    return { asked: !column.role, node: h("li", { class: column.role ? "" : "ask" }, h("b", null, column.header || column.letter), select, h("small", null, column.cells.join(" · "))) };
-  });
-  return h("ul", { class: "column-list" }, ...lines.filter((one) => one.asked).map((one) => one.node), ...lines.filter((one) => !one.asked).map((one) => one.node));
+    return h("li", { class: column.role ? "" : "ask" }, h("b", null, column.header || column.letter), select, h("small", null, column.cells.join(" · ")));
+  };
+  return h("ul", { class: "column-list" }, ...[...columns].sort((one, other) => Number(Boolean(one.role)) - Number(Boolean(other.role))).map(line));
 }
 
 function plainTable(seen: Inspected): HTMLElement {
   const rows = seen.rows ?? [];
-  return scrolling(h("table", { class: "rows" }, body(rows, Math.max(0, ...rows.map((row) => row.length)))));
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const line = (row: string[]) => h("tr", null, ...Array.from({ length: columns }, (_, i) => h("td", null, row[i] ?? "")));
+  const table = h("table", { class: "rows" }, h("tbody", null, ...rows.map(line)));
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.firstRows }, table);
 }
-
-const body = (rows: string[][], width: number) =>
-  h("tbody", null, ...rows.map((row) => h("tr", null, ...Array.from({ length: width }, (_, i) => h("td", null, row[i] ?? "")))));
-
-const scrolling = (content: HTMLElement) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.firstRows }, content);

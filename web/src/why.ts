@@ -1,21 +1,16 @@
 // Reasons for the cluster of a person: effects of every other cluster.
 
 import { api } from "./api";
-import { warn } from "./announce";
+import { attempt } from "./announce";
 import { dialog, h } from "./dom";
 import { clusterColor } from "./palette";
 import { name, ruleWords, store } from "./store";
 import { t } from "./strings";
-import type { Option, Why } from "./types";
+import type { Option } from "./types";
 
 export async function whyDialog(who: number): Promise<void> {
-  let why: Why;
-  try {
-    why = await api.why(who);
-  } catch (error) {
-    warn((error as Error).message);
-    return;
-  }
+  const why = await attempt(api.why(who));
+  if (!why) return;
   const here = store.state.clusters[store.state.labels[who]];
   dialog(
     t.whyTitle(name(who)),

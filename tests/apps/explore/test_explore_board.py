@@ -220,7 +220,7 @@ def test_groups_of_a_graph_are_those_of_its_values(values, tmp_path):
     people = BoardPeople.of_graph(Graph(ring, None, values, "code", missing="ignore"), "ring.csv")
     step = first_step(people, 2)
     assert step.attributes == (("code",) if len(set(values)) > 1 else ())
-    assert people.groups["code"].n_groups == len(set(values)) if step.attributes else not people.columns
+    assert len(people.facts.codes("code")[0]) == len(set(values)) if step.attributes else not people.columns
     found = first_labels(step, lambda progress: None)
     step = with_labels(step, found["labels"], "first")
     for value in people.attributes.get("code", ())[:1]:
@@ -264,7 +264,7 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year):
 def test_points_for_another_number_of_clusters_are_not_offered(room, labelled):
     session = Session(labelled, keep=False)
     session.take("curve", labelled, labelled, [{"labels": labelled.labels, "even": 1.0, "kept": 1}])
-    four = with_number(labelled, 4, "de")
+    four = with_number(labelled, 4)
     assert four.clusters[3] == "Group 4"  # as those that are there go on
     found = {"labels": np.arange(30) % 4, "rules": four.rules, "given_up": ()}
     session.take("first", labelled, four, found)

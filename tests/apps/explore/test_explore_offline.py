@@ -38,10 +38,10 @@ def test_the_page_has_a_dial_and_needs_no_network(browser, graph, curve, tmp_pat
     path = tmp_path / "page.html"
     assert write_interactive(curve, path, graph=graph) == []
     people = BoardPeople.of_graph(graph, "room")
-    scores = content_of(findings_of(curve, graph))["scores"]
+    points = content_of(findings_of(curve, graph))["points"]
     with quiet_page(browser, path, viewport={"width": 1280, "height": 800}) as page:
         page.wait_for_selector(".dial input")
-        for number, (point, told) in enumerate(zip(curve.front, scores, strict=True)):
+        for number, (point, told) in enumerate(zip(curve.front, points, strict=True)):
             even = normalized_balance_score(point.labels, sensitive_features=graph.sensitive_features)
             assert told["even"] == pytest.approx(even)
             page.locator(f".dot[data-point='{number}']").click(force=True)
@@ -107,6 +107,6 @@ def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path):
 def test_a_notebook_gets_the_same_module(graph, curve):
     pytest.importorskip("anywidget")
     widget = curve.explore(graph)
-    assert json.loads(widget.content)["state"]["labels"]
+    assert json.loads(widget.content)["board"]["state"]["labels"]
     assert "render" in widget._esm
     assert len(widget._esm) > 100_000

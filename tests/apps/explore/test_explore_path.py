@@ -132,7 +132,7 @@ def _edit(page, server):
     _menu(page, who, "Keep apart from…")
     page.fill("dialog input[type=search]", NAMES[friend])
     page.locator("dialog .choices button").first.click()
-    page.wait_for_selector(".rules li.broken:has-text('apart')")
+    page.wait_for_selector(".rules li.broken:has-text('different groups')")
     page.click("[data-do=repair]")
     page.wait_for_selector(".rules li.broken", state="detached")
     after = state_of(server)

@@ -10,11 +10,11 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from equigraph.apps.classes.messages import LANGUAGES
 from equigraph.apps.explore import persistence
@@ -103,7 +103,7 @@ class Explorer:
     async def act(self, request: Request) -> Response:
         """Apply an action to the board."""
         payload, session = await _payload(request), self.session
-        state = await run_in_threadpool(session.act, payload)
+        state = session.act(payload)
         self._publish(session)
         if session.people.n_people <= _EAGER:
             self.renew(session)
@@ -135,8 +135,8 @@ class Explorer:
         step = step or basis
         session.requested[kind] = step.search_key
 
-        async def done(found: Any) -> None:
-            await run_in_threadpool(session.take, kind, basis, step, found)
+        def done(found: Any) -> None:
+            session.take(kind, basis, step, found)
             self._publish(session)
             if kind == "first":
                 self.renew(session)
@@ -151,9 +151,9 @@ class Explorer:
     async def number(self, request: Request) -> Response:
         """Start a search with another number of clusters."""
         payload, session = await _payload(request), self.session
-        step = with_number(session.labelled(), payload.get("number"), _language(request))
+        step = with_number(session.labelled(), payload.get("number"))
         self._start(session, "first", step)
-        return JSONResponse(await run_in_threadpool(session.state))
+        return JSONResponse(session.state())
 
     # Jobs
 
@@ -221,19 +221,19 @@ class Explorer:
                 raise ParameterError("There is no such example.")
             people = await run_in_threadpool(EXAMPLES[payload["example"]])
         elif "stored" in payload:
-            step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
+            step = persistence.stored_board(str(payload["stored"]))
             people = step.people
         else:
             people, step = await self.jobs.run("read", upload=self._upload(payload, request))
         attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
         number, fresh = _given(payload, "number", int), payload.get("fresh") is True
-        asked = (people, None if fresh else step, number, attribute, fresh, _language(request))
+        asked = (people, None if fresh else step, number, attribute, fresh)
         self.jobs.cancel(self.jobs.running())
-        self._session = session = await run_in_threadpool(open_session, *asked)
+        self._session = session = open_session(*asked)
         self.uploads.clear()
         self.renew(session)
         self.jobs.publish("board", {})
-        return JSONResponse(await run_in_threadpool(session.board))
+        return JSONResponse(session.board())
 
     async def preview(self, request: Request) -> Response:
         """Return how an uploaded file is read, before a board is made of it."""
@@ -301,7 +301,6 @@ def open_session(
     number: int | None = None,
     attribute: str | None = None,
     fresh: bool = False,
-    language: str = "en",
 ) -> Session:
     """Return a session with the given state, else the stored one, else a new one."""
     if step is not None:
@@ -309,7 +308,7 @@ def open_session(
     if not fresh and number is None and attribute is None:
         step = persistence.stored_step(people)
     restored = step is not None
-    return Session(step or first_step(people, number, attribute, language), restored=restored)
+    return Session(step or first_step(people, number, attribute), restored=restored)
 
 
 def make_app(explorer: Explorer) -> Starlette:
@@ -367,21 +366,14 @@ def guarded(app: ASGIApp, token: str, hosts: tuple[str, ...], port: int) -> ASGI
     which no other page knows.
     """
 
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        status = _refusal(Request(scope), token, hosts, port)
+    async def answer(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        status = _refusal(request, token, hosts, port)
+        refused = status and PlainTextResponse(_REFUSALS[status], status)
+        response = refused or await call_next(request)
+        response.headers.update(_HEADERS)
+        return response
 
-        async def send_safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
-            await send(message)
-
-        await (app if status is None else PlainTextResponse(_REFUSALS[status], status))(
-            scope, receive, send_safely
-        )
-
-    return answer
+    return BaseHTTPMiddleware(app, answer)
 
 
 def _refusal(request: Request, token: str, names: tuple[str, ...], port: int) -> int | None:

@@ -23,7 +23,7 @@ _SENTENCES = {
     "inside": "Internal error ({kind}); the board is unchanged.",
     "locked": "{name} is locked: unlock the card first.",
     "memory": "There is not enough memory for this.",
-    "name-taken": "{name!r} cannot be the name of a new person: expected a unique name that is not blank.",
+    "name-taken": "There is somebody called {name!r} already, or the name is blank.",
     "not-open": "There is no board yet: confirm what was understood of the sheet first.",
     "not-stored": "This board is not kept on this machine any more.",
     "number": "There can be 2 to {most} groups of these people, not {number}.",

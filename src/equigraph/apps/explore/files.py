@@ -100,13 +100,8 @@ def drawn_graph(step: Step) -> dict[str, Any]:
         adjacency.setdiag(0)
         adjacency.eliminate_zeros()
     x, y = spring_layout(adjacency, seed=0, **options).round(4).T.tolist()
-    return {"kind": kind, "x": x, "y": y, "links": links_of(adjacency)}
-
-
-def links_of(adjacency: sparse.csr_array) -> list[int]:
-    """Return the two ends of each link, one pair after the other."""
     upper = sparse.triu(adjacency, format="coo")
-    return np.column_stack((upper.row, upper.col)).ravel().tolist()
+    return {"kind": kind, "x": x, "y": y, "links": np.column_stack((upper.row, upper.col)).ravel().tolist()}
 
 
 def static_text(name: str) -> str:

@@ -10,7 +10,7 @@ import multiprocessing
 import signal
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ class Jobs:
 
         return await self._lanes[LANES.get(kind, "hand")].run(kind, payload, notify)
 
-    def start(self, kind: str, done: Callable[[Any], Awaitable[None]], /, **payload: Any) -> Job:
+    def start(self, kind: str, done: Callable[[Any], None], /, **payload: Any) -> Job:
         """Start a job and cancel a running one of the same kind; `done` is called with the result."""
         self.cancel(self.running(kind))
         job = Job(next(self._numbers), kind)
@@ -83,19 +83,15 @@ class Jobs:
         self.publish("job", job.facts())
         return job
 
-    async def _follow(
-        self, job: Job, payload: Mapping[str, Any], done: Callable[[Any], Awaitable[None]]
-    ) -> None:
-        found = await self.run(job.kind, job, **payload)
-        del self._jobs[job.number]  # too late to cancel
-        await done(found)
+    async def _follow(self, job: Job, payload: Mapping[str, Any], done: Callable[[Any], None]) -> None:
+        done(await self.run(job.kind, job, **payload))
 
     def _ended(self, job: Job, task: asyncio.Task[None]) -> None:
         job.status = "cancelled" if task.cancelled() else "done"
         if not task.cancelled() and (error := task.exception()) is not None:
             job.status = "failed"
             vars(job).update(refusal_facts(error))
-        self._jobs.pop(job.number, None)
+        del self._jobs[job.number]
         self.publish("job", job.facts())
 
     def cancel(self, jobs: list[Job]) -> bool:
@@ -159,7 +155,9 @@ class Worker:
                 process.kill()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    async def run(self, task: str, payload: Mapping[str, Any], notify: Callable[[str, int, int], None]) -> Any:
+    async def run(
+        self, task: str, payload: Mapping[str, Any], notify: Callable[[str, int, int], None]
+    ) -> Any:
         """Run a task and return its result; the process is ended if the task takes too long to end or to stop."""
         async with self._turn:
             if self._pool is None:

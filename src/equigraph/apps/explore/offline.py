@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import itertools
 import json
 import os
 from dataclasses import replace
@@ -19,7 +18,7 @@ from scipy import sparse
 from equigraph._utils.files import write_text
 from equigraph._utils.templates import render
 from equigraph.analysis.tradeoff import TradeoffCurve
-from equigraph.apps.explore.files import drawn_graph, links_of, static_text
+from equigraph.apps.explore.files import drawn_graph, static_text
 from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import scores
 from equigraph.apps.explore.session import Session
@@ -57,37 +56,18 @@ def content_of(found: Findings) -> dict[str, Any]:
     step = Step(people, labelings[here], names_for((), k), attributes=tuple(people.attributes))
     judged = [scores(replace(step, labels=labels)) for labels in labelings]
     session = Session(step, keep=False)
+    points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
     if step.attributes:
-        points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
         session.take("curve", step, step, points)
         session.revision = 0
     board = session.board()
-    state = board.pop("state")
-    board["mark"] = state["mark"] = ""
-    del board["wishes"]
+    board["mark"] = board["state"]["mark"] = ""
     drawn = drawn_graph(step) if people.adjacency.nnz else None
-    if drawn is not None and drawn["kind"] == "people":
-        drawn["links"] = None  # those of the board
     return {
         "board": board,
-        "state": state,
-        "first": labelings[0].tolist(),
-        "changes": [changes(one, other) for one, other in itertools.pairwise(labelings)],
-        "scores": judged,
-        "links": links_of(people.adjacency),
+        "points": [{**one, "labels": one["labels"].tolist()} for one in points],
         "drawn": drawn,
     }
-
-
-def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
-    """Return the changed labels as pairs: offset from the last changed person, and new cluster.
-
-    >>> changes(np.array([0, 0, 1, 1]), np.array([0, 2, 1, 0]))
-    [1, 2, 2, 0]
-    """
-    (places,) = np.nonzero(before != after)
-    steps = np.diff(places, prepend=0)
-    return np.column_stack((steps, after[places])).ravel().tolist()
 
 
 def _people(found: Findings) -> BoardPeople:

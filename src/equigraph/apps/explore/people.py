@@ -19,7 +19,7 @@ from equigraph.apps.classes.division import sheet_rules
 from equigraph.apps.classes.roster import Roster, read_roster
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
-from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
+from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.names import texts
 from equigraph.rules import Facts, Rule
 
@@ -139,11 +139,6 @@ class BoardPeople:
         for name, column in self.attributes.items():
             digest.update("\0".join((name, *column)).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:24]
-
-    @cached_property
-    def groups(self) -> dict[str, Groups]:
-        """The values of every attribute as codes."""
-        return {name: encode_groups(column, missing="ignore") for name, column in self.columns.items()}
 
     def grouped(self, attribute: str | None) -> Graph:
         """Return the graph with the values of an attribute as groups."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,7 +24,6 @@ from equigraph.results.persistence import read_record, refusing_damage, write_re
 from equigraph.rules import Rules
 
 KIND = "board"
-FOLDER_VARIABLE = "EQUIGRAPH_BOARDS"
 _MARK = re.compile(r"[0-9a-f]{24}")
 
 
@@ -81,9 +81,27 @@ def read_board(path: str | os.PathLike[str]) -> tuple[BoardPeople, Step]:
     """
     path = Path(path)
     with refusing_damage(path):
-        entries = read_record(path, KIND, BoardEntries)
-        people = _people(entries)
-        return people, _step(entries, people)
+        step = _step(read_record(path, KIND, BoardEntries))
+        return step.people, step
+
+
+def _step(entries: BoardEntries) -> Step:
+    """Return a state, validated against its people."""
+    people, labels, clusters = _people(entries), entries["labels"], entries["clusters"]
+    check_number(people, len(clusters))
+    if labels.size and (
+        labels.shape != (people.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
+    ):
+        raise InputError("its labels do not fit its people and groups")
+    if any(not 0 <= who < people.n_people for who in entries["locked"]):
+        raise InputError("a locked person is not on the board")
+    for name in entries["attributes"]:
+        people.grouped(name)
+    rules = tuple(rule for one in entries["rules"] for rule in Rules.from_dict(one).items)
+    names, locked = names_for(clusters, len(clusters)), frozenset(entries["locked"])
+    step = Step(people, labels, names, rules, locked, entries["attributes"], what="open")
+    rule_states(step)  # raises if a rule names what is not there
+    return step
 
 
 def _people(entries: BoardEntries) -> BoardPeople:
@@ -103,32 +121,12 @@ def _people(entries: BoardEntries) -> BoardPeople:
     return people
 
 
-def _step(entries: BoardEntries, people: BoardPeople) -> Step:
-    """Return a state, validated against the people."""
-    labels, clusters = entries["labels"], entries["clusters"]
-    check_number(people, len(clusters))
-    if labels.size and (
-        labels.shape != (people.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
-    ):
-        raise InputError("its labels do not fit its people and groups")
-    if any(not 0 <= who < people.n_people for who in entries["locked"]):
-        raise InputError("a locked person is not on the board")
-    for name in entries["attributes"]:
-        people.grouped(name)
-    rules = tuple(rule for one in entries["rules"] for rule in Rules.from_dict(one).items)
-    names, locked = names_for(clusters, len(clusters)), frozenset(entries["locked"])
-    step = Step(people, labels, names, rules, locked, entries["attributes"], what="open")
-    rule_states(step)  # raises if a rule names what is not there
-    return step
-
-
 def stored_path(mark: str) -> Path:
     """Return where the board of some people is stored: in ``EQUIGRAPH_BOARDS``, or the user state directory."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if folder is None:
-        platformdirs = require("platformdirs", extra="explore", purpose="Keeping boards")
-        folder = Path(platformdirs.user_state_dir("equigraph", appauthor=False)) / "boards"
-    return Path(folder) / f"{mark}.json"
+    if given := os.environ.get("EQUIGRAPH_BOARDS"):
+        return Path(given) / f"{mark}.json"
+    platformdirs = require("platformdirs", extra="explore", purpose="Keeping boards")
+    return Path(platformdirs.user_state_dir("equigraph", appauthor=False)) / "boards" / f"{mark}.json"
 
 
 def store(step: Step) -> None:
@@ -141,9 +139,8 @@ def store(step: Step) -> None:
 
 def stored_step(people: BoardPeople) -> Step | None:
     """Return the stored state of these people, None if it is missing or unreadable."""
-    path = stored_path(people.mark)
-    with suppress(InputError), refusing_damage(path):
-        return _step(read_record(path, KIND, BoardEntries), people)
+    with suppress(InputError):
+        return replace(stored_board(people.mark), people=people)
     return None
 
 

@@ -15,28 +15,39 @@ from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.quality import _modularity
 from equigraph.rules import Rule, Violation, violations
 
+_EVEN = 0.995  # shown as 100 %
+
 
 def scores(step: Step) -> dict[str, Any]:
     """Return the scores of the labels of a step.
 
-    ``even`` is the mean normalised balance over the attributes to spread (None without any), ``kept`` the number of
-    wishes kept, of ``wished`` (an undirected link counts once), and ``cohesion`` the modularity.
+    ``even`` is the mean normalised balance over the attributes to spread (None without any), ``uneven`` the clusters
+    that could mirror everybody better, ``kept`` the number of wishes kept, of ``wished`` (an undirected link counts
+    once), and ``cohesion`` the modularity.
     """
     people, labels, k = step.people, step.labels, step.n_clusters
     sides = 1 if people.directed else 2
-    tables = {}
-    for name, groups in people.groups.items():
-        tables[name] = contingency_table(labels, groups.codes, k, groups.n_groups)
+    groups = {name: people.facts.codes(name) for name in people.columns}
+    tables = {
+        name: contingency_table(labels, codes, k, len(known)) for name, (known, codes) in groups.items()
+    }
     even = {name: NORMALIZED.value(table) for name, table in tables.items()}
-    by_cluster = [NORMALIZED.cluster_scores(tables[name]) for name in step.attributes]
+    uneven = [_uneven(tables[name]) for name in step.attributes]
     return {
-        "even": float(np.mean([even[name] for name in step.attributes])) if by_cluster else None,
+        "even": float(np.mean([even[name] for name in step.attributes])) if uneven else None,
         "even_by_attribute": even,
-        "even_by_cluster": np.mean(by_cluster, axis=0).tolist() if by_cluster else [],
+        "uneven": np.flatnonzero(np.any(uneven, axis=0)).tolist() if uneven else [],
         "kept": int(kept(people, labels).sum()) // sides,
         "wished": int(people.wishes.nnz) // sides,
         "cohesion": _modularity(people.adjacency, labels, k),
     }
+
+
+def _uneven(table: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether a count of each cluster is not a whole number next to its exact share, or the balance is lower."""
+    shares = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    beside = (np.abs(table - shares) > 1 - 1e-9).any(axis=1)
+    return beside | (NORMALIZED.cluster_scores(table) < _EVEN)
 
 
 def kept(people: BoardPeople, labels: NDArray[np.intp]) -> NDArray[np.intp]:

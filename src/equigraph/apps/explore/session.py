@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -34,9 +33,7 @@ class Session:
         # By kind of job: the search key of the last request, and the last result with its key.
         self.requested: dict[str, tuple[Any, ...]] = {}
         self._found: dict[str, tuple[tuple[Any, ...], Any]] = {}
-        self.changes: tuple[dict[str, Any], ...] = ()  # side effects of the last action
         self.stored = True
-        self._lock = threading.RLock()
 
     @property
     def step(self) -> Step:
@@ -65,26 +62,23 @@ class Session:
 
     def act(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Apply an action of the page, and return the new state."""
-        with self._lock:
-            before, what = replace(self.labelled(), changes=()), str(payload.get("do"))
-            if what in ("undo", "redo", "goto"):
-                number = {"undo": self.at - 1, "redo": self.at + 1, "goto": payload.get("step")}[what]
-                self.at = place(number, len(self.history), "step")
-                self.changes = ()
-                self._changed()
-            elif what in _LABELS_OF:
-                found = self.found(_LABELS_OF[what]) or []
-                number = place(payload.get("number"), len(found), what)
-                self._add(with_labels(before, found[number]["labels"], what))
-            else:
-                self._add(act(before, payload))
-            return self.state()
+        before, what = replace(self.labelled(), changes=()), str(payload.get("do"))
+        if what in ("undo", "redo", "goto"):
+            number = {"undo": self.at - 1, "redo": self.at + 1, "goto": payload.get("step")}[what]
+            self.at = place(number, len(self.history), "step")
+            self._changed()
+        elif what in _LABELS_OF:
+            found = self.found(_LABELS_OF[what]) or []
+            number = place(payload.get("number"), len(found), what)
+            self._add(with_labels(before, found[number]["labels"], what))
+        else:
+            self._add(act(before, payload))
+        return self.state()
 
     def _add(self, step: Step) -> None:
         """Add a step after the current one, dropping undone steps and a start without labels."""
         self.at += self.step.has_labels
         self.history[self.at :] = [step]
-        self.changes = step.changes
         self._changed()
 
     def _changed(self) -> None:
@@ -103,20 +97,18 @@ class Session:
         Labels are rejected if the board has changed since its basis. Other results are shown as long as the people are
         the same.
         """
-        with self._lock:
-            if kind not in ("first", "repair"):
-                self._found[kind] = (step.search_key, found)
-                self.revision = next(_REVISIONS)
-                return
-            if self.step is not basis:
-                raise BoardError("changed")
-            if kind == "first":
-                given_up = [change(basis, "conflict", rule) for rule in found["given_up"]]
-                what = step.what if step.what == "number" else "first"
-                step = replace(step, rules=found["rules"], changes=(*step.changes, *given_up))
-                self._add(with_labels(step, found["labels"], what))
-            else:
-                self._add(with_labels(replace(step, changes=()), found, kind))
+        if kind not in ("first", "repair"):
+            self._found[kind] = (step.search_key, found)
+            self.revision = next(_REVISIONS)
+        elif self.step is not basis:
+            raise BoardError("changed")
+        elif kind == "first":
+            given_up = [change(basis, "conflict", rule) for rule in found["given_up"]]
+            what = step.what if step.what == "number" else "first"
+            step = replace(step, rules=found["rules"], changes=(*step.changes, *given_up))
+            self._add(with_labels(step, found["labels"], what))
+        else:
+            self._add(with_labels(replace(step, changes=()), found, kind))
 
     def board(self) -> dict[str, Any]:
         """Return the whole board as JSON for the page."""
@@ -162,7 +154,7 @@ class Session:
             ],
             "costs": self.found("price") if self.is_current("price") else None,
             "stored": self.stored,
-            "changes": list(self.changes),
+            "changes": list(step.changes),
         }
 
     def _curve(self) -> dict[str, Any]:

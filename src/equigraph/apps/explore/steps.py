@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +23,9 @@ from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, Words, compile_rules
 
-# Default names of clusters, followed by a number.
+# Default names of clusters, before a number; a board has those in English.
 GROUPS = {"en": "Group", "de": "Gruppe"}
+_GROUP = re.compile(rf"^\s*(?:{'|'.join(GROUPS.values())}) (?=\d+\s*$)")
 MAX_CLUSTERS = 60
 MAX_RULES = 500
 MAX_RULED = 1000  # most people for whom a board starts with default rules
@@ -96,13 +98,10 @@ class Step:
         return Division(roster, self.labels, self.clusters, rules, self.weights, least, proven=False)
 
 
-def first_step(
-    people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None, language: str = "en"
-) -> Step:
+def first_step(people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None) -> Step:
     """Return the first state of a board: no labels yet, and clusters of nearly equal size.
 
-    Default names of clusters are in the given language. The columns to spread and the rules on friends are those of
-    `divide`; for a graph the first attribute is spread.
+    The columns to spread and the rules on friends are those of `divide`; for a graph the first attribute is spread.
     """
     k = people.usual_clusters() if n_clusters is None else n_clusters
     check_number(people, k)
@@ -117,7 +116,7 @@ def first_step(
     if people.n_people <= MAX_RULED:
         friends = own_friends(people.roster, 1) if people.directed else None
         rules = (*rules, even_sizes(people, k), *([] if friends is None else [friends]))
-    names = names_for(people.clusters, k, language)
+    names = names_for(people.clusters, k)
     return Step(people, np.empty(0, dtype=np.intp), names, rules, attributes=tuple(even))
 
 
@@ -189,11 +188,10 @@ def _remove_person(step: Step, payload: Mapping[str, Any]) -> Step:
 def _with_roster(step: Step, roster: Roster, what: str) -> Step:
     """Return a board for a changed roster: people who stay keep their clusters, a newcomer gets the best one.
 
-    Rules about people who leave end.
+    Rules about people who leave end, and those about a value or a range that nobody has any more.
     """
-    people, here = step.people.with_roster(roster), set(roster.people)
-    named = {rule: set(map(str, rule.named_nodes)) for rule in step.rules}
-    kept = Rules.of(rule for rule in step.rules if isinstance(rule, Friends) or named[rule] <= here)
+    people = step.people.with_roster(roster)
+    kept = Rules.of(rule for rule in step.rules if isinstance(rule, Friends) or _can_be(step, rule, people))
     newer = with_people(replace(step.division, rules=kept), people.roster)
     rules = newer.rules.items
     ended = [rule for rule in step.rules if rule not in rules and not isinstance(rule, (Sizes, Friends))]
@@ -203,6 +201,13 @@ def _with_roster(step: Step, roster: Roster, what: str) -> Step:
     return replace(step, what=what, changes=changes)
 
 
+def _can_be(step: Step, rule: Rule, people: BoardPeople) -> bool:
+    with suppress(EquigraphError):
+        compile_rules([rule], people.facts, None, step.n_clusters)
+        return True
+    return False
+
+
 def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
     """Return the rule of equal sizes, as far as possible; those of a graph may differ by one more."""
     slack = 0 if people.directed else 1
@@ -210,9 +215,9 @@ def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
     return Sizes(((max(1, least), most),))
 
 
-def names_for(known: tuple[str, ...], n_clusters: int, language: str = "en") -> tuple[str, ...]:
+def names_for(known: tuple[str, ...], n_clusters: int) -> tuple[str, ...]:
     """Return names for a number of clusters: the known ones, and continuations of them."""
-    return tuple(names_from(known[:n_clusters], n_clusters, GROUPS[language]))
+    return tuple(names_from(known[:n_clusters], n_clusters, GROUPS["en"]))
 
 
 def in_language(step: Step, language: str) -> Step:
@@ -222,8 +227,7 @@ def in_language(step: Step, language: str) -> Step:
     >>> in_language(first_step(classroom(), 2), "de").clusters
     ('Gruppe 1', 'Gruppe 2')
     """
-    own = re.compile(f"(?:{'|'.join(GROUPS.values())}) (?=[0-9]+$)")
-    return replace(step, clusters=tuple(own.sub(f"{GROUPS[language]} ", name) for name in step.clusters))
+    return replace(step, clusters=tuple(_GROUP.sub(f"{GROUPS[language]} ", name) for name in step.clusters))
 
 
 def check_number(people: BoardPeople, n_clusters: Any) -> None:
@@ -303,16 +307,12 @@ def _remove_rule(step: Step, payload: Mapping[str, Any]) -> Step:
 
 
 def _rename(step: Step, payload: Mapping[str, Any]) -> Step:
+    name: Any = payload.get("name")
     number = place(payload.get("cluster"), step.n_clusters, "group")
-    name = payload.get("name")
-    if not isinstance(name, str):
-        raise ParameterError("The name of a group is a text.")
     clusters = list(step.clusters)
-    clusters[number] = name
+    clusters[number] = _GROUP.sub(f"{GROUPS['en']} ", name)  # names must differ in every language
     try:
         names = check_class_names(clusters, step.n_clusters)
-        # Names must differ in every language.
-        check_class_names(in_language(replace(step, clusters=names), "en").clusters, step.n_clusters)
     except InputError:
         raise BoardError("group-name", name=name.strip()[:60]) from None
     return replace(step, clusters=names, what="rename")
@@ -365,7 +365,7 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
     return replace(step, labels=labels, what=what)
 
 
-def with_number(step: Step, n_clusters: Any, language: str = "en") -> Step:
+def with_number(step: Step, n_clusters: Any) -> Step:
     """Return a step with another number of clusters, whose labels are still to be found.
 
     Its changes are those of the sizes, rules that end, and people who are unlocked.
@@ -388,7 +388,7 @@ def with_number(step: Step, n_clusters: Any, language: str = "en") -> Step:
         rules.append(rule)
     lost = sorted(who for who in step.locked if step.labels[who] >= n_clusters)
     changes += [change(step, "unlocked", people.names[who]) for who in lost]
-    names, locked = names_for(step.clusters, n_clusters, language), step.locked - set(lost)
+    names, locked = names_for(step.clusters, n_clusters), step.locked - set(lost)
     step = replace(step, clusters=names, rules=tuple(rules), locked=locked)
     return replace(step, what="number", changes=tuple(changes))
 

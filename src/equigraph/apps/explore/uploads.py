@@ -140,21 +140,21 @@ def _first_rows(upload: Upload) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": "people", "name": upload.name, "error": "", "header": 0}
     first = sheet.rows[0] if sheet.rows else []
     columns = [(place, header, "unused") for place, header in enumerate(first)]
-    start = 0
+    table, unclear, start = None, set(), 0
     try:
         table = make_table(sheet, own_roles(sheet, options.get("columns")))
-        start = table.header
+        start, columns = table.header, [(one.place, one.header, str(one.role)) for one in table.columns]
         people = read_people(table)
         asked = find_questions(replace(table, rows=tuple(enumerate(people.rows))), people)
         unclear = {column.place for column, _ in asked}
-        columns = [(one.place, one.header, "" if one.place in unclear else one.role) for one in table.columns]
     except RosterError as error:
         found |= refusal_facts(_unreadable(error, upload))
-        found["kind"] = "links" if 2 <= len(first) <= 3 else "people"
+        found["kind"] = "links" if table is None and 2 <= len(first) <= 3 else "people"
     shown = []
     for place, header, role in columns[:_COLUMNS]:
         texts = (sheet.cell(row, place)[:_LETTERS] for row in range(start + 1, len(sheet.rows)))
         cells = list(dict.fromkeys(filter(None, texts)))[:_CELLS]
+        role = "" if place in unclear else role
         shown.append({"letter": letters(place), "header": header[:_LETTERS], "role": role, "cells": cells})
     rows = [[cell[:_LETTERS] for cell in row[:_COLUMNS]] for row in sheet.rows[start : start + _ROWS]]
     n_rows = len(sheet.rows) - start - 1
