@@ -104,7 +104,6 @@ export interface Job {
   number: number;
   kind: string;
   status: "running" | "done" | "failed" | "cancelled";
-  stage: string;
   step: number;
   total: number;
   error: string;

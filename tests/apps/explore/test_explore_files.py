@@ -60,6 +60,19 @@ def test_a_sheet_is_shown_told_and_opened(reader):
     assert ask(reader, "/api/open", payload)[0] == 400
 
 
+def test_a_sheet_with_a_row_that_is_no_person_shows_its_columns(reader):
+    status, seen = _send(
+        reader, "class.csv", b"Year 5,,\n\nName,Gender,Friend 1\nAda,f,Ben\nBen,m,\nTotal,2,\n"
+    )
+    assert status == 200
+    assert "row 6" in seen["error"]
+    roles = [(one["header"], one["role"]) for one in seen["columns"]]
+    assert (seen["kind"], roles) == (
+        "people",
+        [("Name", "name"), ("Gender", "attribute"), ("Friend 1", "friends")],
+    )
+
+
 def test_links_and_a_table_of_people_are_opened(reader):
     links = b"source,target\nAda,Ben\nBen,Cem\nCem,Dora\nDora,Ada\nEli,Ada\n"
     people = b"node,team\nAda,red\nBen,blue\nCem,red\nDora,blue\nEli,red\n"

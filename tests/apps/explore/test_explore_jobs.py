@@ -8,10 +8,10 @@ import pytest
 from equigraph._utils.files import private_folder
 from equigraph.apps.explore import jobs
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.jobs import Jobs, Worker
+from equigraph.apps.explore.jobs import Worker
 
 
-def _tell(stage, step, total):
+def _tell(step, total):
     """Notify nobody."""
 
 
@@ -53,20 +53,6 @@ def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled, monkeypa
         assert len(drawn["x"]) == 30
         assert worker._pool is pool
         worker.stop()
-
-    asyncio.run(main())
-
-
-def test_a_job_that_is_cancelled_before_it_begins_is_not_running():
-    async def main():
-        made, told = Jobs(), []
-        made.publish = lambda event, content: told.append(content["status"])
-        job = made.start("curve", lambda found: None)
-        assert made.cancel(made.running())
-        await asyncio.wait([job.task])
-        await asyncio.sleep(0)
-        assert made.running() == []
-        assert told == ["running", "cancelled"]
 
     asyncio.run(main())
 

@@ -79,14 +79,6 @@ def test_large_classes_and_small_groups_are_shown_as_a_whole(browser, tmp_path):
     assert all(fits for _, fits in parts)
 
 
-def test_blank_cells_do_not_make_groups_uneven(browser, tmp_path):
-    graph = ring([*"aab", None, None, None, *"aaabb", None])
-    write_interactive(as_result(graph, np.arange(12) // 6), tmp_path / "page.html", graph=graph)
-    with quiet_page(browser, tmp_path / "page.html") as page:
-        lights = page.locator(".column .light").evaluate_all("all => all.map(one => one.className)")
-    assert lights == ["light good"] * 2
-
-
 def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path):
     out, dial = tmp_path / "out", tmp_path / "dial.html"
     for command in (

@@ -250,6 +250,30 @@ def test_german_leaves_no_english_behind(open_page):
     assert page.input_value(".column[data-cluster='1'] .cluster-name") == "Group 2"
 
 
+def test_what_is_said_is_true_of_one_rule_and_of_nothing_to_spread(open_page, server):
+    page = open_page(locale="de-DE")
+    page.locator(".add-rule summary").click()
+    page.select_option(".add-rule > select", "at_most")
+    page.locator(".add-rule .fields input").fill("4")
+    page.locator(".add-rule > button").click()
+    page.wait_for_selector(".rules li.broken:has-text('höchstens 4')")
+    # What cannot be computed says why, also for costs.
+    page.click("[data-do=repair]")
+    page.wait_for_selector(".notice:has-text('Diese Regel ist nicht zu erfüllen: höchstens 4')")
+    page.wait_for_selector(".rules-place .stale:has-text('Diese Regel ist nicht zu erfüllen')")
+    page.locator(".rules li.broken button.quiet").click()
+    page.click(".composition:has-text('gender') input[type=checkbox]")
+    page.wait_for_selector(".panel:has-text('Nichts soll gleichmäßig verteilt werden')")
+    page.click("[data-do=alternatives]")
+    assert "%" not in page.wait_for_selector("dialog .alternative dl").inner_text()
+    page.keyboard.press("Escape")
+    # The legend of the picture follows the names on the board.
+    page.click("[data-view=graph]:visible")
+    page.wait_for_selector(".graph-tools .legend:has-text('Gruppe 1')")
+    ask(server, "/api/act", {"do": "rename", "cluster": 0, "name": "Rot"})
+    page.wait_for_selector(".graph-tools .legend:has-text('Rot')")
+
+
 def test_the_picture_selects_with_the_board(open_page):
     page = open_page()
     page.locator("[data-who='9'] [data-part=card]").click()

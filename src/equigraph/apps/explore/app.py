@@ -102,24 +102,17 @@ class Explorer:
 
     async def act(self, request: Request) -> Response:
         """Apply an action to the board."""
-        payload, session = await _payload(request), self.session
-        state = session.act(payload)
-        self._publish(session)
-        if session.people.n_people <= _EAGER:
-            self.renew(session)
+        payload = await _payload(request)
+        state = self.session.act(payload)
+        self.jobs.publish("state", {"revision": self.session.revision})
+        if self.session.people.n_people <= _EAGER:
+            self.renew()
         return JSONResponse(state)
 
-    def _publish(self, session: Session) -> None:
-        if session is self._session:
-            self.jobs.publish("state", {"revision": session.revision})
-
-    def renew(self, session: Session | None = None) -> None:
-        """Start the searches that were not yet made for the current rules: for labels, then for costs and curve.
-
-        Nothing is started for another session than that of the open board, or if there is none.
-        """
-        session = session or self._session
-        if session is None or session is not self._session:
+    def renew(self) -> None:
+        """Start the searches that were not yet made for the current rules: for labels, then for costs and curve."""
+        session = self._session
+        if session is None:
             return
         kinds = ["first"]
         if session.step.has_labels:
@@ -127,19 +120,20 @@ class Explorer:
             kinds += ["curve"] if session.step.attributes else []
         for kind in kinds:
             if session.requested.get(kind) != session.step.search_key:
-                self._start(session, kind)
+                self._start(kind)
 
-    def _start(self, session: Session, kind: str, step: Step | None = None) -> Job:
+    def _start(self, kind: str, step: Step | None = None) -> Job:
         """Start a job about a step, by default the current one; the board of the request takes its result."""
-        basis = session.step
+        session, basis = self.session, self.session.step
         step = step or basis
         session.requested[kind] = step.search_key
 
         def done(found: Any) -> None:
             session.take(kind, basis, step, found)
-            self._publish(session)
-            if kind == "first":
-                self.renew(session)
+            if session is self._session:
+                self.jobs.publish("state", {"revision": session.revision})
+                if kind == "first":
+                    self.renew()
 
         return self.jobs.start(kind, done, step=step)
 
@@ -150,25 +144,23 @@ class Explorer:
 
     async def number(self, request: Request) -> Response:
         """Start a search with another number of clusters."""
-        payload, session = await _payload(request), self.session
-        step = with_number(session.labelled(), payload.get("number"))
-        self._start(session, "first", step)
-        return JSONResponse(session.state())
+        payload = await _payload(request)
+        self._start("first", with_number(self.session.labelled(), payload.get("number")))
+        return JSONResponse(self.session.state())
 
     # Jobs
 
     async def start(self, request: Request) -> Response:
         """Start a job."""
-        kind = str((await _payload(request)).get("kind"))
-        session = self.session
-        if not session.step.has_labels:
+        kind, step = str((await _payload(request)).get("kind")), self.session.step
+        if not step.has_labels:
             if kind != "first" or self.jobs.running(kind):
                 raise BoardError("busy")
         elif kind not in ("repair", "alternatives", "price", "curve"):
             raise ParameterError(f"There is no job {kind[:40]!r}.")
-        elif kind == "curve" and not session.step.attributes:
+        elif kind == "curve" and not step.attributes:
             raise ParameterError("There is no attribute to spread evenly, so there is no curve.")
-        return JSONResponse(self._start(session, kind).facts())
+        return JSONResponse(self._start(kind).facts())
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a job."""
@@ -197,9 +189,8 @@ class Explorer:
             return PlainTextResponse("There is no such file.", 404)
         content = await self.jobs.run("download", step=step, kind=kind, language=_language(request))
         # The browser must save the file and never run its content.
-        headers = {"content-disposition": f'attachment; filename="{kind}"'}
-        if request.query_params.get("show") == "1" and kind == "graph.png":
-            headers = {}
+        shown = kind == "graph.png" and request.query_params.get("show") == "1"
+        headers = {} if shown else {"content-disposition": f'attachment; filename="{kind}"'}
         return Response(content, media_type=_TYPES.guess_type(kind)[0], headers=headers)
 
     async def upload(self, request: Request) -> Response:
@@ -227,11 +218,11 @@ class Explorer:
             people, step = await self.jobs.run("read", upload=self._upload(payload, request))
         attribute = _given(payload, "attribute", str) if payload.get("kind") == "people" else None
         number, fresh = _given(payload, "number", int), payload.get("fresh") is True
-        asked = (people, None if fresh else step, number, attribute, fresh)
+        session = open_session(people, None if fresh else step, number, attribute, fresh)
         self.jobs.cancel(self.jobs.running())
-        self._session = session = open_session(*asked)
+        self._session = session
         self.uploads.clear()
-        self.renew(session)
+        self.renew()
         self.jobs.publish("board", {})
         return JSONResponse(session.board())
 

@@ -40,7 +40,6 @@ class Job:
     number: int
     kind: str
     status: str = "running"
-    stage: str = ""
     step: int = 0
     total: int = 0
     error: str = ""
@@ -66,9 +65,9 @@ class Jobs:
         """Run a task and return its result, or raise its error."""
         job = _job or Job(0, kind)
 
-        def notify(stage: str, step: int, total: int) -> None:
-            if (job.stage, job.step, job.total) != (stage, step, total):
-                job.stage, job.step, job.total = stage, step, total
+        def notify(step: int, total: int) -> None:
+            if (job.step, job.total) != (step, total):
+                job.step, job.total = step, total
                 self.publish("job", job.facts())
 
         return await self._lanes[LANES.get(kind, "hand")].run(kind, payload, notify)
@@ -155,9 +154,7 @@ class Worker:
                 process.kill()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    async def run(
-        self, task: str, payload: Mapping[str, Any], notify: Callable[[str, int, int], None]
-    ) -> Any:
+    async def run(self, task: str, payload: Mapping[str, Any], notify: Callable[[int, int], None]) -> Any:
         """Run a task and return its result; the process is ended if the task takes too long to end or to stop."""
         async with self._turn:
             if self._pool is None:
@@ -179,7 +176,7 @@ class Worker:
                     self.stop()
 
     async def _wait(
-        self, future: asyncio.Future[Any], seconds: float, notify: Callable[[str, int, int], None]
+        self, future: asyncio.Future[Any], seconds: float, notify: Callable[[int, int], None]
     ) -> Any:
         shared, begun, end = self._shared, False, time.monotonic() + _START
         while not future.done():
@@ -189,7 +186,7 @@ class Worker:
             if shared.begun and not begun:
                 begun, end = True, time.monotonic() + seconds
             if begun:
-                notify(shared.stage.decode(), shared.step, shared.total)
+                notify(shared.step, shared.total)
         return future.result()
 
 
@@ -211,7 +208,6 @@ class _Shared(ctypes.Structure):
     _fields_ = (
         ("begun", ctypes.c_bool),
         ("stop", ctypes.c_bool),
-        ("stage", ctypes.c_char * 40),
         ("step", ctypes.c_long),
         ("total", ctypes.c_long),
     )
@@ -234,7 +230,7 @@ def _begin(shared: Any) -> None:
 def _run(task: str, payload: Mapping[str, Any]) -> Any:
     from equigraph.apps.explore import tasks
 
-    _shared.stage, _shared.step, _shared.total, _shared.begun = b"", 0, 0, True
+    _shared.step, _shared.total, _shared.begun = 0, 0, True
     try:
         return tasks.run(task, payload, _notify)
     except BaseException as error:
@@ -244,5 +240,4 @@ def _run(task: str, payload: Mapping[str, Any]) -> Any:
 def _notify(progress: Progress) -> None:
     if _shared.stop:
         raise _TaskStopped
-    _shared.stage = progress.stage.encode()[:40]
     _shared.step, _shared.total = int(progress.step), int(progress.total or 0)

@@ -137,7 +137,7 @@ def inspect(upload: Upload, notify: Any = None) -> dict[str, Any]:
 def _first_rows(upload: Upload) -> dict[str, Any]:
     options = upload.options
     sheet = read_sheet(upload.path, encoding=options.get("encoding"), sheet=options.get("sheet"))
-    found: dict[str, Any] = {"kind": "people", "name": upload.name, "error": "", "header": 0}
+    found: dict[str, Any] = {"kind": "people", "name": upload.name, "error": ""}
     first = sheet.rows[0] if sheet.rows else []
     columns = [(place, header, "unused") for place, header in enumerate(first)]
     table, unclear, start = None, set(), 0
@@ -157,8 +157,7 @@ def _first_rows(upload: Upload) -> dict[str, Any]:
         role = "" if place in unclear else role
         shown.append({"letter": letters(place), "header": header[:_LETTERS], "role": role, "cells": cells})
     rows = [[cell[:_LETTERS] for cell in row[:_COLUMNS]] for row in sheet.rows[start : start + _ROWS]]
-    n_rows = len(sheet.rows) - start - 1
-    return found | {"header": start, "rows": rows, "columns": shown, "n_rows": n_rows}
+    return found | {"rows": rows, "columns": shown}
 
 
 def read(upload: Upload, notify: Any = None) -> tuple[BoardPeople, Step | None]:
