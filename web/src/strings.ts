@@ -483,6 +483,7 @@ const de: Words = {
     "group-name": () => "Eine Gruppe braucht einen eigenen Namen, der nicht leer ist.",
     locked: ({ name }) => `${name} ist festgehalten: erst die Karte loslassen.`,
     "name-taken": ({ name }) => (name ? `Jemand heißt schon ${name}.` : "Eine neue Person braucht einen Namen."),
+    "no-number": ({ name, text }) => `In der Spalte ${name} stehen Zahlen, und „${text}“ ist keine.`,
     "not-open": () => "Es gibt noch keine Tafel.",
     number: ({ most }) => `Aus diesen Leuten können 2 bis ${most} Gruppen werden.`,
     "same-rule": () => "Diese Regel gibt es schon.",

@@ -19,7 +19,7 @@ from equigraph.apps.explore.people import BLANK, BoardPeople, school
 from equigraph.apps.explore.scoring import kept, reasons, rule_states, scores
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import act, board_of_division, first_step, with_labels, with_number
-from equigraph.apps.explore.tasks import _numbered, conflict, first_labels, price
+from equigraph.apps.explore.tasks import _numbered, conflict, first_labels, price, run
 from equigraph.exceptions import ConflictError, InputError
 from equigraph.graph import Graph
 from equigraph.metrics import modularity_score, normalized_balance_score
@@ -109,6 +109,10 @@ def test_who_is_locked_stays(room, labelled):
     assert other.labels[0] == labelled.labels[0]
     assert (other.labels[1:] == 2).all()
     assert locked.all_rules.items[-1] == Fixed(room.names[0], int(labelled.labels[0]))
+    # A rule that puts them elsewhere contradicts the lock.
+    ruled = replace(locked, rules=(Fixed(room.names[0], 1),))
+    with pytest.raises(InputError, match="cannot all be kept"):
+        run("repair", {"step": ruled}, lambda progress: None)
 
 
 @pytest.mark.parametrize(
@@ -314,6 +318,8 @@ def test_a_rule_about_a_range_that_is_gone_ends(action):
     step = first_step(BoardPeople.of_roster(Roster(tuple(map(str, range(20))), marks), "x"), 2)
     step = replace(step, labels=np.arange(20) % 2)
     given = {"do": "add-rule", "rule": {"at_most": {"mark": {step.people.attributes["mark"][0]: 5}}}}
+    with pytest.raises(InputError, match="column of numbers"):
+        act(step, {"do": "arrival", "name": "Zoë", "values": {"mark": "good"}})
     after = act(act(step, given), action)
     assert [rule.keyword for rule in after.rules] == ["sizes"]
     assert [one["rule"]["kind"] for one in after.changes] == ["at_most"]

@@ -24,6 +24,7 @@ _SENTENCES = {
     "locked": "{name} is locked: unlock the card first.",
     "memory": "There is not enough memory for this.",
     "name-taken": "There is somebody called {name!r} already, or the name is blank.",
+    "no-number": "{name} is a column of numbers, and {text!r} is none.",
     "not-open": "There is no board yet: confirm what was understood of the sheet first.",
     "not-stored": "This board is not kept on this machine any more.",
     "number": "There can be 2 to {most} groups of these people, not {number}.",

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.text import one_line
-from equigraph.apps.classes.attributes import default_attributes, group_columns
+from equigraph.apps.classes.attributes import default_attributes, group_columns, is_binned
 from equigraph.apps.classes.division import Division, own_friends, sheet_rules
 from equigraph.apps.classes.lists import check_class_names, names_from
 from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.roster.columns import number_of
 from equigraph.apps.classes.update import with_people
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople
@@ -67,11 +68,9 @@ class Step:
     @property
     def all_rules(self) -> Rules:
         """The rules, and one for each locked person."""
-        names = self.people.names
-        known = {rule.node for rule in self.rules if isinstance(rule, Fixed)}
         locked = sorted(self.locked) if self.has_labels else []
-        locks = [Fixed(names[who], int(self.labels[who])) for who in locked if names[who] not in known]
-        return Rules.of((*self.rules, *locks))
+        locks = (Fixed(self.people.names[who], int(self.labels[who])) for who in locked)
+        return Rules.of(dict.fromkeys((*self.rules, *locks)))
 
     @property
     def search_key(self) -> tuple[Any, ...]:
@@ -156,6 +155,9 @@ def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:
     if unknown:
         raise ParameterError(f"There is no attribute {str(unknown[0])[:40]!r} on this board.")
     texts = {str(key): str(value).strip()[:100] for key, value in values.items()}
+    for key, text in texts.items():
+        if text and is_binned(roster, key) and number_of(text) is None:
+            raise BoardError("no-number", name=key, text=text)
     wanted = dict.fromkeys(people.names[_person(step, other)] for other in friends)
     newer = replace(
         roster,
