@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -9,6 +10,12 @@ from equigraph._utils.files import private_folder
 from equigraph.apps.explore import jobs
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.jobs import Worker
+
+
+def _run(main):
+    """Run a coroutine in a thread, since the browser of other tests has a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, main).result()
 
 
 def _tell(step, total):
@@ -34,7 +41,7 @@ def test_a_task_that_hangs_ends_with_the_server_or_after_its_time(monkeypatch):
         with pytest.raises(BoardError, match="longer than"):
             await worker.run("first", {"people": _Slow()}, _tell)
 
-    asyncio.run(main())
+    _run(main())
 
 
 def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled, monkeypatch):
@@ -54,7 +61,7 @@ def test_a_cancelled_task_leaves_its_process_for_the_next_one(labelled, monkeypa
         assert worker._pool is pool
         worker.stop()
 
-    asyncio.run(main())
+    _run(main())
 
 
 def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, monkeypatch):

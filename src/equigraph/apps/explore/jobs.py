@@ -7,7 +7,9 @@ import ctypes
 import itertools
 import json
 import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -224,7 +226,16 @@ def _begin(shared: Any) -> None:
     global _shared
     _shared = shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C and ends its workers
+    threading.Thread(target=_end_with_server, daemon=True).start()
     limit_memory(_MEMORY)  # a file that needs all of it ends only the task
+
+
+def _end_with_server() -> None:
+    """Wait until the server has ended, perhaps because it was killed, and end this process."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
 
 
 def _run(task: str, payload: Mapping[str, Any]) -> Any:
