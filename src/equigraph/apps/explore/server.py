@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import signal
 import socket
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -72,8 +74,10 @@ def serve(
             try:
                 await server.serve(sockets=[listener])
             finally:
-                explorer.jobs.close()  # otherwise the loop would wait for threads that wait for the workers
+                explorer.jobs.close()
 
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: workers are ended
         asyncio.run(begin_and_serve())
 
 
