@@ -146,7 +146,7 @@ class Worker:
         self._context = start_loading()
         self._turn = asyncio.Lock()
         self._pool: ProcessPoolExecutor | None = None
-        self._shared = self._context.RawValue(_Shared)
+        self._shared = self._context.RawValue(_TaskState)
 
     def stop(self) -> None:
         """End the process, even during a task."""
@@ -204,7 +204,7 @@ def start_loading() -> Any:
     return context
 
 
-class _Shared(ctypes.Structure):
+class _TaskState(ctypes.Structure):
     """What a process and the server say to each other during a task, in shared memory."""
 
     _fields_ = (
