@@ -39,6 +39,7 @@ BROKEN = {
     "one person": ([PEOPLE[0], ["Ada", "f"]], r"has 1 person below the header in row 1"),
     "two of one name": (changed((4, 0, "Ben Groß")), r"rows 3 and 5 both have 'Ben Groß'"),
     "two but for capitals": (changed((4, 0, "BEN  groß ")), r"rows 3 and 5 both have 'BEN groß'"),
+    "header repeated": ([*PEOPLE, PEOPLE[0]], r"row 6, column A: 'Name' is not a person"),
     "name is blank": (changed((2, 0, "")), r"row 3, column A: the name is blank, but column B has 'm'"),
     "name of signs": (changed((2, 0, "???")), r"row 3, column A: '\?\?\?' is not a name"),
     "name too long": (changed((2, 0, "x" * 201)), r"row 3, column A: the name has 201 letters; .* at most"),

@@ -154,6 +154,26 @@ SMALL_SHEETS = {
             "Skipped rows without cells that are read: 1.",
         ],
     ),
+    "pupils are known by numbers": (
+        "Name;Friend | 11;12 | 12;11 | 13;",
+        {"11": ("12",), "12": ("11",), "13": ()},
+        [],
+    ),
+    "wishes come in the order of their numbers": (
+        "Name;2. Wunsch;1. Wunsch | Ada;Cem;Ben | Ben; | Cem;",
+        {"Ada": ("Ben", "Cem"), "Ben": (), "Cem": ()},
+        [],
+    ),
+    "an attribute that mentions people": (
+        "Name;Info | Ada Roth;Brille | Ben;nicht mit Ada Roth | Cem;Brille | Dora;nicht mit Ada Roth",
+        dict.fromkeys(["Ada Roth", "Ben", "Cem", "Dora"], ()),
+        ["'Info' is an attribute, but mentions other people in 2 rows (3, 5): read it yourself."],
+    ),
+    "a date below the list": (
+        f"Name;Friend | {' | '.join('ABCDEFGHI')} | J;A | Stand: 12.3.2026",
+        {**dict.fromkeys([*"ABCDEFGHI", "Stand: 12.3.2026"], ()), "J": ("A",)},
+        ["Rows with a name only, which may not be people: 'Stand: 12.3.2026' (row 12)."],
+    ),
 }
 
 

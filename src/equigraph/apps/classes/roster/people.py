@@ -135,19 +135,23 @@ def name_in(table: SheetTable, row: int) -> str:
         raise sheet.error("name_unprintable", row, own, name=ascii(name[:40])[1:-1])
     if not any(map(str.isalnum, name)):
         raise sheet.error("name_of_signs", row, own, name=name)
-    if is_total(name) or " = " in name:
+    if is_total(name) or " = " in name or sheet.rows[row] == sheet.rows[table.header]:
         raise sheet.error("no_person", row, own, name=name)
     return name
 
 
 def _doubtful(table: SheetTable, kept: Sequence[tuple[str, int]]) -> Iterator[Note]:
     """Yield notes on rows that may not be people, or may be duplicates."""
-    if table.of(Role.ATTRIBUTE):
-        further = [column.place for column in table.used if column.role not in NAMES]
-        cells = table.sheet.cell
-        bare = [[name, row + 1] for name, row in kept if not any(cells(row, place) for place in further)]
-        if 0 < _FEW * len(bare) <= len(kept):
-            yield note("name_only", people=bare)
+    further = [column.place for column in table.used if column.role not in NAMES]
+    # Without attributes, people without a wish have a name only, too.
+    bare = [
+        [name, row + 1]
+        for name, row in kept
+        if (table.of(Role.ATTRIBUTE) or any(map(str.isdigit, name)))
+        and not any(table.sheet.cell(row, place) for place in further)
+    ]
+    if 0 < _FEW * len(bare) <= len(kept):
+        yield note("name_only", people=bare)
     alike: dict[str, list[Any]] = {}
     for name, row in kept:
         alike.setdefault(" ".join(sorted(phrase(name).split())), []).append([name, row + 1])

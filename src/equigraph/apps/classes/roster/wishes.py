@@ -12,7 +12,7 @@ from typing import Any
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import Column, SheetTable, Unknown
 from equigraph.apps.classes.roster.people import People, first_name, is_sure, nearest, same
-from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody
+from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody, phrase
 
 # By role, pairs of people in the order of the sheet, and their positions.
 NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
@@ -51,9 +51,10 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
     notes: list[Note] = []
     unknown = [one for table in tables for one in table.unknown]
     blanks: Counter[str] = Counter()
-    for table, (person, row) in [(one, place) for one in tables for place in one.rows]:
+    rows = [(table, _by_number(table.of(*LISTS)), *row) for table in tables for row in table.rows]
+    for table, columns, person, row in rows:
         group: list[tuple[int, Unknown]] = []
-        for column in table.of(*LISTS):
+        for column in columns:
             text = table.sheet.cell(row, column.place)
             if is_nobody(text) and people.find(text) is None:
                 blanks[text if any(map(str.isalnum, text)) else "-"] += 1
@@ -77,6 +78,16 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
     if blanks:
         notes.append(note("nobody", words=[list(pair) for pair in blanks.most_common()]))
     return pairs, notes
+
+
+def _by_number(columns: Sequence[Column]) -> list[Column]:
+    """Return columns that are called alike, such as "2. Wunsch" and "1. Wunsch", in the order of their numbers."""
+    alike = [phrase(column.header) for column in columns]
+    number = {column: re.search(r"\d+", column.header) for column in columns}
+    return sorted(
+        columns,
+        key=lambda one: (alike.index(phrase(one.header)), int(found[0]) if (found := number[one]) else 0),
+    )
 
 
 def find_person(one: Unknown, people: People, notes: list[Note]) -> int | None:
@@ -164,8 +175,8 @@ def _why_asked(table: SheetTable, column: Column, people: People) -> str:
     cells, values = table.cells(column), {text for _, text in table.filled(column)}
     is_list = column.role in LISTS
     if not cells:
-        if is_list and values:
-            return "nobody"  # numbers of people, or of groups
+        if is_list and values and not share_naming_people(table.filled(column), people):
+            return "nobody"  # numbers of groups, or of people who are listed by name
         is_marked = column.role == Role.FIXED and values and not any(map(str.isdigit, "".join(values)))
         return "no_class" if is_marked else ""  # a cross, or a yes
     # Repeated values are an attribute such as a language, not misspelt friends.
@@ -240,16 +251,24 @@ def match_person(text: str, people: People) -> int | None:
 
 
 def mentions(table: SheetTable, people: People) -> Iterable[Note]:
-    """Yield notes on unused columns that mention people in sentences."""
-    names = [
-        re.compile(rf"(?i:{re.escape(name)})|\b{re.escape(first_name(name))}\b") if len(name) > 3 else None
-        for name in people.names
-    ]
-    for column in table.of(Role.UNUSED):
-        rows = [
-            row + 1
-            for person, row, text in table.texts(column)
-            if any(name.search(text) for other, name in enumerate(names) if name and other != person)
-        ]
-        if rows and column.guessed:
-            yield note("mentions", header=column.header, n=len(rows), rows=rows[:5])
+    """Yield notes on columns that are not read as names, but mention people in sentences."""
+    names = {other: name for other, name in enumerate(people.names) if len(name) > 3}
+    whole = {other: f"(?i:{re.escape(name)})" for other, name in names.items()}
+    either = {other: rf"{whole[other]}|\b{re.escape(first_name(name))}\b" for other, name in names.items()}
+    # A school or a religion may be called as a pupil's first name is.
+    in_full = {other: whole[other] for other, name in names.items() if " " in name}
+    patterns = {
+        role: {other: re.compile(text) for other, text in written.items()}
+        for role, written in ((Role.UNUSED, either), (Role.ATTRIBUTE, in_full))
+    }
+
+    @cache
+    def named(text: str, role: Role) -> set[int]:
+        return {other for other, pattern in patterns[role].items() if pattern.search(text)}
+
+    for column in table.of(*patterns):
+        texts = table.texts(column) if column.guessed else []
+        rows = [row + 1 for person, row, text in texts if named(text, Role(column.role)) - {person}]
+        if rows:
+            used = column.role != Role.UNUSED
+            yield note("mentions", header=column.header, n=len(rows), rows=rows[:5], used=used)
