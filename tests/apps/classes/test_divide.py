@@ -260,7 +260,7 @@ def test_what_annealing_counts_is_what_a_new_count_finds():
     assert placed.tally[LACKING] == lacking_friends(compiled, now)
     for where, number in enumerate(placed.n_members):
         members = placed.members[where, :number]
-        assert sorted(members) == [unit for unit in units.free if placed.at[unit] == where]
+        assert sorted(members) == [unit for unit in units.rules.free if placed.at[unit] == where]
         assert placed.place[members].tolist() == list(range(number))
     assert not violations(without.items, facts, now, None, 3)
 
@@ -346,3 +346,13 @@ def test_what_evenness_costs_can_be_had():
     costs = {cost.what: cost.wishes for cost in find_costs(division)}
     # Without the column both teams stay whole, and every wish is kept.
     assert costs["team"] == 12 - division.wishes_kept > 0
+
+
+def test_what_a_rule_costs_where_little_is_spread(tmp_path):
+    friends = [(i, 6 * (i // 6) + (i + 1) % 6) for i in range(12)]
+    roster = numbered(12, friends, attributes={"team": tuple("aaaaaabbbbbb")})
+    rules = Rules(sizes=(6, 6), apart=[("P0", "P1")])
+    save_division(eg.divide(roster, 2, effort=0.3, rules=rules, friends=0, evenness=0), tmp_path / "out")
+    division = load_division(tmp_path / "out")
+    costs = {cost.what: cost.wishes for cost in find_costs(division)}
+    assert costs["P0 and P1 are in different classes."] == 12 - division.wishes_kept > 0

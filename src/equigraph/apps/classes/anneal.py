@@ -19,6 +19,7 @@ from equigraph.apps.classes.measure import Measure, measure_of
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules, Rule, Rules, compile_rules
 from equigraph.rules.compile import kept_links
+from equigraph.search.level_rules import LevelRules
 
 # Penalty of a missing friend that somebody has to have, in wishes: raised while one is missing and lowered while none
 # is, so that the search returns to divisions in which nobody lacks one.
@@ -152,10 +153,10 @@ def anneal(
     wish, penalty = measure.wish, _PENALTY
     strict = min(_STRICT, measure.price / wish)
     easy = min(schedule.easy, strict)
-    step, end, every = 0, n_steps if units.free.size > 1 else 0, max(1, n_steps // _LOOKS)
+    step, end, every = 0, n_steps if units.rules.free.size > 1 else 0, max(1, n_steps // _LOOKS)
     while step < end:
         if watch is not None and end == n_steps and watch(step):
-            end = min(n_steps, step + _QUENCH * units.free.size)
+            end = min(n_steps, step + _QUENCH * units.rules.free.size)
         done = step / n_steps if end == n_steps else 1.0
         change = _RAISE if placed.tally[LACKING] else _LOWER if done < _SETTLED else 1.0
         penalty = max(min(penalty * change, _MAX_PENALTY), schedule.least)
@@ -175,7 +176,7 @@ def lacking_friends(compiled: CompiledRules, labels: NDArray[np.intp]) -> int:
 
 def _units(measure: Measure, compiled: CompiledRules) -> Units:
     """Return the units that rules make of people, as arrays."""
-    n, k, unit = compiled.unit.size, measure.n_classes, compiled.unit
+    n, unit = compiled.unit.size, compiled.unit
     member = sparse.csr_array((np.ones(n), (unit, np.arange(n))), shape=(compiled.n_units, n))
     wishes = measure.wishes + measure.wishes.T
     apart = compiled.apart.astype(float)
@@ -194,10 +195,8 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     row = np.arange(asking.size)
     either = np.concatenate([asking, friend]), np.concatenate([row, np.repeat(row, np.diff(friends.indptr))])
     watch = sparse.csr_array((np.ones(either[0].size), either), shape=(compiled.n_units, asking.size))
-    shape = (k, len(compiled.columns))
     return Units(
         size=_whole(compiled.unit_size),
-        free=_whole(np.flatnonzero(compiled.fixed < 0)),
         link_start=_whole(links.indptr),
         link=_whole(links.indices),
         link_weight=links.data.astype(float),
@@ -207,8 +206,8 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
         weight=measure.weights,
         size_price=measure.size_price,
         price=measure.price,
-        least=_whole(np.broadcast_to(compiled.least_size, k)),
-        most=_whole(np.broadcast_to(compiled.most_size, k)),
+        least=compiled.least_size,
+        most=compiled.most_size,
         asking=_whole(asking),
         friend_start=_whole(friends.indptr),
         friend=_whole(friend),
@@ -216,12 +215,7 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
         n_must=must.size,
         watch_start=_whole(watch.indptr),
         watch=_whole(watch.indices),
-        bound_held=_whole(compiled.counts.toarray()),
-        bound_least=_whole(np.broadcast_to(compiled.least_count, shape)),
-        bound_most=_whole(np.broadcast_to(compiled.most_count, shape)),
-        bound_low=_whole(compiled.share_low).reshape(-1, 2),
-        bound_high=_whole(compiled.share_high).reshape(-1, 2),
-        bound_alone=_whole(compiled.not_alone),
+        rules=LevelRules.of(compiled).constraints(),
     )
 
 
@@ -232,12 +226,11 @@ def _placement(
     k, n_units = measure.n_classes, compiled.n_units
     at = np.empty(n_units, dtype=np.int64)
     at[compiled.unit] = labels
-    near = np.zeros((n_units, k))
-    rows = np.repeat(np.arange(n_units), np.diff(units.link_start))
-    np.add.at(near, (rows, at[units.link]), units.link_weight)
-    gap, counts = np.zeros((k, units.weight.size)), np.zeros((k, units.bound_alone.size), dtype=np.int64)
+    links = sparse.csr_array((units.link_weight, units.link, units.link_start), shape=(n_units, n_units))
+    near = links @ np.eye(k)[at]
+    gap, counts = np.zeros((k, units.weight.size)), np.zeros_like(compiled.least_count)
     np.add.at(gap, at, units.held - np.outer(units.size, units.share))
-    np.add.at(counts, at, units.bound_held)
+    np.add.at(counts, at, compiled.counts.toarray())
     row = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
     together = at[units.asking[row]] == at[units.friend]
     kept = np.bincount(row[together], minlength=units.asking.size).astype(np.int64)
@@ -247,13 +240,13 @@ def _placement(
     best = value - measure.price * uneven
     members, place = np.zeros((k, n_units), dtype=np.int64), np.zeros(n_units, dtype=np.int64)
     for where in range(k):
-        found = units.free[at[units.free] == where]
+        found = units.rules.free[at[units.rules.free] == where]
         members[where, : found.size], place[found] = found, np.arange(found.size)
     return UnitPlaces(
         at=at,
         members=members,
         place=place,
-        n_members=np.bincount(at[units.free], minlength=k).astype(np.int64),
+        n_members=np.bincount(at[units.rules.free], minlength=k).astype(np.int64),
         sizes=np.bincount(labels, minlength=k).astype(np.int64),
         near=near,
         gap=gap,

@@ -43,7 +43,7 @@ class Cost:
 
 
 def find_costs(
-    division: Division, *, evenness: float = 0.98, seed: int = 0, language: str = "en"
+    division: Division, *, evenness: float | None = None, seed: int = 0, language: str = "en"
 ) -> list[Cost]:
     """Return what each column that is spread evenly and each rule costs in wishes.
 
@@ -60,8 +60,10 @@ def find_costs(
     ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 1 more wish']
     """
     rules, attributes, k = division.rules, division.attributes, len(division.class_names)
-    search = DivisionSearch(division.roster, rules, k, attributes, evenness, _EFFORT, seed)
-    search = replace(search, friends=division.friends)
+    evenness = division.evenness_weight if evenness is None else evenness
+    search = DivisionSearch(
+        division.roster, rules, k, attributes, evenness, _EFFORT, seed, friends=division.friends
+    )
     # What a further search finds anyway is nobody's cost.
     kept = max(division.wishes_kept, _kept(division, search))
     costs = []

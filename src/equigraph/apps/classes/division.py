@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
 from equigraph.apps.classes.lists import ClassLists, natural_order
-from equigraph.apps.classes.measure import best_movers
+from equigraph.apps.classes.measure import Measure, best_movers, measure_of
 from equigraph.apps.classes.messages import is_translated, say
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import ConflictError, NotFoundError
@@ -61,6 +61,8 @@ class Division:
         Alternatives.
     notes : tuple of str
         What was decided on the way, in sentences.
+    evenness_weight : float
+        How evenly people are to be spread, as `evenness` of `divide` says it.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Division:
     proven: bool = True
     others: tuple[Division, ...] = ()
     notes: tuple[str, ...] = ()
+    evenness_weight: float = 0.98
     _placed: ClassLists = field(init=False)  # the lists without sentences
 
     def __post_init__(self) -> None:
@@ -111,6 +114,11 @@ class Division:
         """Violations of the rules, as sentences that name people and classes."""
         words = school_words(self.class_names)
         return tuple(violation.describe(words) for violation in self.violations)
+
+    @cached_property
+    def measure(self) -> Measure:
+        """What is counted to tell which of two divisions is better."""
+        return measure_of(self.roster, self.attributes, len(self.class_names), self.evenness_weight)
 
     @cached_property
     def columns(self) -> dict[str, NDArray]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.apps.classes.division import Division, what_got_worse
-from equigraph.apps.classes.measure import measure_of
 from equigraph.apps.classes.roster.people import same
 from equigraph.exceptions import ParameterError
 
@@ -155,7 +154,7 @@ def _find(division: Division, name: str) -> int:
 
 def _other(division: Division, person: int, there: int) -> OtherClass:
     """Return the effects of another class: of a move and all swaps, the one with the least cost."""
-    measure = measure_of(division.roster, division.attributes, len(division.class_names))
+    measure = division.measure
     before = (-len(division.violations), measure.value(division.labels))
     tried = []
     for partner in [-1, *np.flatnonzero(division.labels == there).tolist()]:

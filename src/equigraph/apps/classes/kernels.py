@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.compilation import compiled
+from equigraph.search.arrays import Constraints
 from equigraph.search.kernels.anneal import draw, uniform
+from equigraph.search.kernels.rules import cost_of, count_site
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -30,7 +32,6 @@ class Units(NamedTuple):
     """
 
     size: Integers
-    free: Integers  # the units that may move
     link_start: Integers
     # Units linked by wishes, or by a weight that nothing outweighs where they have to be apart.
     link: Integers
@@ -50,12 +51,7 @@ class Units(NamedTuple):
     n_must: int  # how many of them, the first, have to have friends
     watch_start: Integers
     watch: Integers  # by unit: the people whose friends have to be counted again when it moves
-    bound_held: Integers  # by unit and bounded group: number of people
-    bound_least: Integers  # by class and bounded group
-    bound_most: Integers
-    bound_low: Integers  # shares as fractions, by bounded group
-    bound_high: Integers
-    bound_alone: Integers  # least number, if any
+    rules: Constraints  # the units that may move, and the bounds on counts of groups
 
 
 class UnitPlaces(NamedTuple):
@@ -121,8 +117,7 @@ def _move(units: Any, placed: Any, unit: Any, b: Any) -> None:
         sizes[where] += sign * size
         for group in range(units.weight.size):
             placed.gap[where, group] += sign * (units.held[unit, group] - size * units.share[group])
-        for group in range(units.bound_alone.size):
-            placed.counts[where, group] += sign * units.bound_held[unit, group]
+        count_site(units.rules, unit, placed.counts[where], sign)
 
 
 @compiled(inner=True)
@@ -146,17 +141,8 @@ def _count_friends(units: Any, placed: Any, unit: Any) -> None:
 def _fits(units: Any, placed: Any, where: Any) -> Any:
     """Return whether a class may have its size and its counts."""
     size = placed.sizes[where]
-    if size < max(units.least[where], 1) or size > units.most[where]:
-        return False
-    for group in range(units.bound_alone.size):
-        number = placed.counts[where, group]
-        low = units.bound_low[group, 0] * size // units.bound_low[group, 1]
-        high = -(-units.bound_high[group, 0] * size // units.bound_high[group, 1])
-        if number < max(low, units.bound_least[where, group]) or 0 < number < units.bound_alone[group]:
-            return False
-        if number > min(high, units.bound_most[where, group]):
-            return False
-    return True
+    fits = units.least[where] <= size <= units.most[where]
+    return fits and cost_of(units.rules, where, size, placed.counts[where]) == 0
 
 
 @compiled(inner=True)
@@ -211,7 +197,7 @@ def _step(units: Any, placed: Any, costs: Any) -> None:
     """Let a unit move to another class, somebody there move back, friends follow, and so on, until that is accepted."""
     random, at, chain, tally = placed.random, placed.at, placed.chain, placed.tally
     temperature, pays_friend, pays_even = costs
-    mover = units.free[draw(random, units.free.size)]
+    mover = units.rules.free[draw(random, units.rules.free.size)]
     a, b = at[mover], at[_linked(units, placed, mover)]
     if uniform(random) >= _LINKED:
         b = draw(random, placed.sizes.size)

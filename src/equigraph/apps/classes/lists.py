@@ -164,12 +164,9 @@ class ClassLists:
         """Return sentences computed from the lists, followed by the given scores."""
         wishes, facts = self.roster.friends, []
         if wishes:
-            kept = sum(len(self.friends_here(name)) for name in self.roster.wished)
-            n, served = (
-                len(self.roster.wished),
-                sum(not self.is_friendless(one) for one in self.roster.wished),
-            )
-            facts.append(self.say("wishes_kept", kept=kept, n=len(wishes), served=served, n_wishing=n))
+            here = [len(self.friends_here(name)) for name in self.roster.wished]
+            served = {"served": sum(map(bool, here)), "n_wishing": len(here)}
+            facts.append(self.say("wishes_kept", kept=sum(here), n=len(wishes), **served))
         if self.rules:
             holding = sum(holds for _, holds in self.rules)
             facts.append(self.say("rules_hold", holding=holding, n=len(self.rules)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from equigraph._utils.records import as_given
 from equigraph.apps.classes.division import Division
@@ -28,6 +28,7 @@ DOOR = "door.html"  # names only
 _DEPTH = 20  # rows searched for the header of a list
 _ROSTER = ("people", "friends", "apart", "together", "wishes", "source")
 _BY_NAME = ("attributes", "fixed", "bins")
+_PLAIN = ("class_names", "friends", "proven", "notes", "evenness_weight")  # of a division
 
 
 class DivisionEntries(TypedDict):
@@ -41,6 +42,7 @@ class DivisionEntries(TypedDict):
     attributes: dict[str, float]
     notes: tuple[str, ...]
     divisions: list[list[int]]
+    evenness_weight: NotRequired[float]
 
 
 def files_of(n_divisions: int, door: bool = False) -> list[str]:
@@ -160,12 +162,9 @@ def roster_entries(roster: Roster) -> dict[str, Any]:
 def _entries(division: Division) -> dict[str, Any]:
     return {
         "roster": roster_entries(division.roster),
-        "class_names": division.class_names,
         "rules": division.rules.to_dict(),
-        "friends": division.friends,
-        "proven": division.proven,
         "attributes": dict(division.attributes),
-        "notes": division.notes,
+        **{name: getattr(division, name) for name in _PLAIN},
         "divisions": [one.labels.tolist() for one in (division, *division.others)],
     }
 

@@ -49,7 +49,7 @@ def with_people(division: Division, roster: Roster) -> Division:
     k, names = len(division.class_names), division.class_names
     labels = np.array([place.get(name, -1) for name in roster.people])
     number_of = {name: number for number, name in enumerate(roster.people)}
-    measure = measure_of(roster, attributes, k)
+    measure = measure_of(roster, attributes, k, division.evenness_weight)
     for person in np.flatnonzero(labels < 0):
         # Newcomers without a class yet are left out, with their wishes and rules.
         tried = []

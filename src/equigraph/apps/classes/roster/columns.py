@@ -59,6 +59,11 @@ class Column:
         return self.letter if '"' in self.header or "=" in self.header else self.header
 
     @property
+    def shown(self) -> dict[str, str]:
+        """How messages and the options in them refer to it."""
+        return {"letter": self.letter, "header": self.header, "option": self.option}
+
+    @property
     def note(self) -> Note:
         """Note on its role."""
         return note("column", letter=self.letter, header=self.header, role=self.role, guessed=self.guessed)

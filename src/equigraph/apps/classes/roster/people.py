@@ -6,6 +6,7 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -228,20 +229,16 @@ def _order(texts: list[str]) -> Iterable[int]:
     [0, 1]
     """
     plain = [_BEFORE_TIME.sub(" ", _ZONE.sub("", text)) for text in texts]
-    read = [times for date in _DATES for time in _TIMES if (times := _times(plain, date + time)) is not None]
+    read = []
+    for date, time in product(_DATES, _TIMES):
+        with suppress(ValueError):
+            read.append([datetime.strptime(text, date + time) for text in plain])
     # The order of the rows, which a form writes by time, may tell days from months.
     rising = [times for times in read if times == sorted(times)]
     certain = rising[:1] or (read if len(read) == 1 else [])
     if not certain:
         return range(len(texts))
     return sorted(range(len(texts)), key=lambda place: (certain[0][place], place))
-
-
-def _times(texts: list[str], how: str) -> list[datetime] | None:
-    try:
-        return [datetime.strptime(text, how) for text in texts]
-    except ValueError:
-        return None
 
 
 def nearest(text: str, names: Sequence[str]) -> list[int]:
@@ -259,13 +256,7 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
     >>> [names[i] for i in nearest("Lena", names)], nearest("Xaver", names)
     (['Lena Müller', 'Lena Vogt'], [])
     """
-    if not any(map(str.isalnum, text)):
-        return []
-    for alike in _ALIKE:
-        found = [place for place, name in enumerate(names) if _are(alike, text, name)]
-        if found:
-            return found
-    return _nearest_by_edits(text, names, min((len(text) + 3) // _SURE, 2))
+    return _nearest(text, names, min((len(text) + 3) // _SURE, 2))
 
 
 def is_sure(text: str, name: str) -> bool:
@@ -274,9 +265,18 @@ def is_sure(text: str, name: str) -> bool:
     >>> is_sure("Tim", "Tom"), is_sure("Tom", "Tom Voß"), is_sure("Lena Voght", "Lena Vogt")
     (False, True, True)
     """
-    if any(_are(alike, text, name) for alike in _ALIKE):
-        return True
-    return bool(_nearest_by_edits(text, [name], len(text) // _SURE))
+    return bool(_nearest(text, [name], len(text) // _SURE))
+
+
+def _nearest(text: str, names: Sequence[str], most: int) -> list[int]:
+    """Return the indices of the nearest names, with at most so many letters wrong."""
+    if not any(map(str.isalnum, text)):
+        return []
+    for alike in _ALIKE:
+        found = [place for place, name in enumerate(names) if _are(alike, text, name)]
+        if found:
+            return found
+    return _nearest_by_edits(text, names, most)
 
 
 # Called for every pair of a person and an unknown name.

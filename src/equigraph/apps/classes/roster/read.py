@@ -429,15 +429,8 @@ def _with_role(table: SheetTable, column: Column, people: People, is_wanted: boo
         return column
     if column.role in LISTS:
         if title_role in LISTS and title_role != column.role:
-            head, option = column.header, column.option
-            raise table.sheet.error(
-                "title_differs",
-                letter=column.letter,
-                header=head,
-                role=column.role,
-                title_role=title_role,
-                option=option,
-            )
+            roles = {"role": column.role, "title_role": title_role}
+            raise table.sheet.error("title_differs", **column.shown, **roles)
         return column
     if share_naming_people(table.cells(column), people) >= HALF:
         if title_role in LISTS:

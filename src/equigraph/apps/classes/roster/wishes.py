@@ -172,20 +172,16 @@ def find_questions(table: SheetTable, people: People) -> list[tuple[Column, str]
 
 def _why_asked(table: SheetTable, column: Column, people: People) -> str:
     """Return the reason to ask about a column, "" for none."""
-    cells, values = table.cells(column), {text for _, text in table.filled(column)}
-    is_list = column.role in LISTS
-    if not cells:
-        if is_list and values and not share_naming_people(table.filled(column), people):
-            return "nobody"  # numbers of groups, or of people who are listed by name
-        is_marked = column.role == Role.FIXED and values and not any(map(str.isdigit, "".join(values)))
-        return "no_class" if is_marked else ""  # a cross, or a yes
-    # Repeated values are an attribute such as a language, not misspelt friends.
-    if is_list and (len(cells) < 4 or 2 * len(values) > len(cells)):
-        return ""
-    named = share_naming_people(cells, people)
-    if is_list:
-        return "nobody" if named == 0 else ""
-    return "people" if named >= HALF else ""
+    filled, cells = table.filled(column), table.cells(column)
+    values = {text for _, text in filled}
+    if column.role in LISTS:
+        # Repeated values are an attribute such as a language, not misspelt friends, and numbers may be groups.
+        certain = cells and (len(cells) < 4 or 2 * len(values) > len(cells))
+        return "nobody" if filled and not certain and share_naming_people(filled, people) == 0 else ""
+    if cells:
+        return "people" if share_naming_people(cells, people) >= HALF else ""
+    is_marked = column.role == Role.FIXED and values and not any(map(str.isdigit, "".join(values)))
+    return "no_class" if is_marked else ""  # a cross, or a yes
 
 
 def raise_questions(table: SheetTable, people: People) -> None:
@@ -206,17 +202,9 @@ def raise_questions(table: SheetTable, people: People) -> None:
     column, why = questions[0]
     texts = list(dict.fromkeys(text for _, text in table.filled(column)))[:_CELLS]
     cells = [text.replace("\n", "; ")[:_LONGEST] for text in texts]
-    head, roles = column.header, _ASKED.get(why, (Role.ATTRIBUTE, "none"))
-    raise sheet.error(
-        "question",
-        letter=column.letter,
-        header=head,
-        why=why,
-        cells=cells,
-        option=options[0],
-        roles=roles,
-        others=options[1:],
-    )
+    roles = _ASKED.get(why, (Role.ATTRIBUTE, "none"))
+    shown = {**column.shown, "option": options[0], "others": options[1:]}
+    raise sheet.error("question", **shown, why=why, cells=cells, roles=roles)
 
 
 def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
