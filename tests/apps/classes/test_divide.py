@@ -339,20 +339,16 @@ def test_a_repair_moves_whom_evenness_and_wishes_can_spare():
     assert mended.evenness() == {"sex": 1.0}
 
 
-def test_what_evenness_costs_can_be_had():
+@pytest.mark.parametrize(
+    ("evenness", "apart", "what"),
+    [(0.98, [], "team"), (0, [("P0", "P1")], "P0 and P1 are in different classes.")],
+)
+def test_what_evenness_and_rules_cost_can_be_had(tmp_path, evenness, apart, what):
+    """Without the column, or the rule where nothing is spread, both teams stay whole: every wish is kept."""
     friends = [(i, 6 * (i // 6) + (i + 1) % 6) for i in range(12)]
     roster = numbered(12, friends, attributes={"team": tuple("aaaaaabbbbbb")})
-    division = eg.divide(roster, 2, effort=0.3, rules=Rules(sizes=(6, 6)), friends=0)
-    costs = {cost.what: cost.wishes for cost in find_costs(division)}
-    # Without the column both teams stay whole, and every wish is kept.
-    assert costs["team"] == 12 - division.wishes_kept > 0
-
-
-def test_what_a_rule_costs_where_little_is_spread(tmp_path):
-    friends = [(i, 6 * (i // 6) + (i + 1) % 6) for i in range(12)]
-    roster = numbered(12, friends, attributes={"team": tuple("aaaaaabbbbbb")})
-    rules = Rules(sizes=(6, 6), apart=[("P0", "P1")])
-    save_division(eg.divide(roster, 2, effort=0.3, rules=rules, friends=0, evenness=0), tmp_path / "out")
+    options = {"rules": Rules(sizes=(6, 6), apart=apart), "friends": 0, "evenness": evenness}
+    save_division(eg.divide(roster, 2, effort=0.3, **options), tmp_path / "out")
     division = load_division(tmp_path / "out")
     costs = {cost.what: cost.wishes for cost in find_costs(division)}
-    assert costs["P0 and P1 are in different classes."] == 12 - division.wishes_kept > 0
+    assert costs[what] == 12 - division.wishes_kept > 0

@@ -143,8 +143,8 @@ def divide(
     others = [short.run(start, turn) for turn in range(1, 2 * alternatives + 1)] if alternatives > 1 else []
     found = [best, *(labels for labels in others if not lacking_friends(search.compiled, labels))]
     found.sort(key=search.measure.value, reverse=True)
-    kept = {"friends": friends, "proven": proven, "evenness_weight": search.evenness}
-    division = Division(roster, best, class_names, search.rules, chosen, **kept)
+    division = Division(roster, best, class_names, search.rules, chosen, friends, proven)
+    division = replace(division, evenness_weight=search.evenness)
     divisions = _different([division.with_labels(labels) for labels in found], int(alternatives))
     if friends > 1 and (asked := own_friends(roster, friends)) is not None:
         kept = friends_as_kept(asked, roster.people, [one.labels for one in divisions])

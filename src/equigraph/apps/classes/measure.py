@@ -126,19 +126,15 @@ def best_movers(
         The rules.
     """
     measure = measure_of(roster, attributes, compiled.n_clusters)
-    value, better = measure.value(labels), True
-    while better:
-        better = False
-        candidates = (
-            (measure.value(other), number, other) for number, other in enumerate(_others(start, labels))
-        )
-        for found, _, other in sorted(
-            (one for one in candidates if one[0] > value + _LEAST_GAIN), reverse=True
-        ):
-            if keeps(compiled, other):
-                labels, value, better = other, found, True
-                break
-    return labels
+    while True:
+        least = measure.value(labels) + _LEAST_GAIN
+        others = enumerate(_others(start, labels))
+        tried = sorted(((measure.value(other), number, other) for number, other in others), reverse=True)
+        better = (other for value, _, other in tried if value > least and keeps(compiled, other))
+        best = next(better, None)
+        if best is None:
+            return labels
+        labels = best
 
 
 def _others(start: NDArray[np.intp], labels: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:

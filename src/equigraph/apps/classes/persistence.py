@@ -257,11 +257,10 @@ def _entries_of(sheet: Sheet, header: int, names: int) -> Iterator[tuple[str, st
         text = as_given(tidy(sheet.cell(row, names)))
         if not text and (row, names) in sheet.broken:
             raise sheet.why_broken(row, names)
+        # Without a name it is the rest of a row that was moved; missing people are found at the end.
         if text and classes is None:
             yield text, title, row, names
-        elif (
-            text and classes is not None
-        ):  # otherwise the rest of a row that was moved; missing people are found at the end
+        elif text and classes is not None:
             yield text, as_given(tidy(sheet.cell(row, classes))), row, classes
 
 

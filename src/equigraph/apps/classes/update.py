@@ -63,8 +63,8 @@ def with_people(division: Division, roster: Roster) -> Division:
             size = int((labels == number).sum())
             tried.append((sum(broken), -round(measure.value(placed), 6), size, number))
         labels[person] = min(tried)[-1]
-    changed = replace(division, roster=roster, labels=labels, rules=rules, attributes=attributes)
-    return replace(changed, others=(), proven=False)
+    division = replace(division, roster=roster, labels=labels, rules=rules, attributes=attributes)
+    return replace(division, others=(), proven=False)
 
 
 def _rules(division: Division, roster: Roster) -> Rules:

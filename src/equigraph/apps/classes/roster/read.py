@@ -167,16 +167,16 @@ def read_sheet(
     path = Path(path)
     raw = read_bytes(path)
     if raw.startswith((ZIP, OLE)):
-        return _chosen(Workbook(raw, path.name, sheet), sheet)
+        return _chosen(Workbook(raw, path.name, sheet))
     if sheet is not None:
         raise SheetError.of("text_has_no_sheets", source=path.name, sheet=sheet)
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
 
 
-def _chosen(book: Workbook, sheet: str | int | None) -> Sheet:
+def _chosen(book: Workbook) -> Sheet:
     """Return one sheet of a workbook, with the others: the given one, or the one with the people."""
-    named = None if sheet is None else book.read(book.name_of(sheet))
-    filled = book.filled(must=sheet is None)
+    named = None if book.chosen is None else book.read(book.chosen)
+    filled = book.filled(must=named is None)
     if not filled and named is None:
         raise SheetError.of("no_cells", source=book.source)
     found = named or (filled[0] if len(filled) == 1 else choose_people(filled))

@@ -51,10 +51,10 @@ def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
     hidden = {one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")}
     names = list(book.sheet_names)
     visible = [name for name in names if name not in hidden] or names
-    numbered = dict(enumerate(names, start=1))
-    chosen = [*visible, numbered.get(wanted) if isinstance(wanted, int) else wanted]
-    sheets = {name: _sheet(book.get_sheet_by_name(name)) for name in names if name in chosen}
-    return {"names": names, "visible": visible, "sheets": sheets}
+    numbers = range(1, len(names) + 1) if type(wanted) is int else names
+    chosen = next((name for key, name in zip(numbers, names, strict=True) if key == wanted), None)
+    sheets = {name: _sheet(book.get_sheet_by_name(name)) for name in names if name in (*visible, chosen)}
+    return {"names": names, "visible": visible, "chosen": chosen, "sheets": sheets}
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -52,10 +52,7 @@ _POSITION = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})\Z")
 
 
 class Workbook:
-    """A workbook, inspected first and then read in a separate process.
-
-    Without a sheet, all visible ones are read.
-    """
+    """A workbook, inspected first and then read in a separate process: its visible sheets, and the chosen one."""
 
     def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:
         self.source = source
@@ -68,32 +65,24 @@ class Workbook:
         self.names: list[str] = answer["names"]
         self.visible: list[str] = answer["visible"]
         self._sheets: dict[str, Any] = answer["sheets"]
-
-    def name_of(self, sheet: str | int) -> str:
-        """Return the name of a sheet given by name or by number from 1."""
-        if isinstance(sheet, int) and not isinstance(sheet, bool) and 1 <= sheet <= len(self.names):
-            return self.names[sheet - 1]
-        if sheet not in self.names:
-            listed = ", ".join(repr(name) for name in self.names[:8])
-            raise ParameterError(f"sheet={sheet!r} is not in {self.source}: it has {listed}.")
-        return str(sheet)
+        self.chosen: str | None = answer["chosen"]
+        if sheet is not None and self.chosen is None:
+            listed = ", ".join(map(repr, self.names[:8]))
+            raise ParameterError(f"sheet={sheet!r} is not in {source}: it has {listed}.")
 
     def read(self, name: str) -> Sheet:
         """Return the cells of a sheet."""
         found, contents = self._sheets[name], self._contents.get(name, Contents())
         # A damaged file may swap the corners.
-        merged = tuple(
+        merged = [
             Block(min(top, bottom), max(top, bottom), min(left, right), max(left, right))
             for (top, left), (bottom, right) in found["merged"]
             if (top, left) != (bottom, right)
-        )
+        ]
         rows = [[cell_text(value) for value in row] for row in found["rows"]]
         notes = (note("old_workbook"),) if self.is_old else ()
-        merged, several = (*merged, *contents.merged), len(self.names) > 1
-        sheet = Sheet(
-            self.source, rows, merged, contents.broken, notes, title=name, is_one_of_several=several
-        )
-        return check_bounds(sheet)
+        sheet = Sheet(self.source, rows, (*merged, *contents.merged), contents.broken, notes, title=name)
+        return check_bounds(replace(sheet, is_one_of_several=len(self.names) > 1))
 
     def filled(self, must: bool = True) -> list[Sheet]:
         """Return the visible sheets that have cells; `unreadable` names those that cannot be read unless all must."""
