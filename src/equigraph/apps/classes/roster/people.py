@@ -245,7 +245,7 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
     """Return the indices of the nearest names, all equally near, or none.
 
     Nearest first: the same letters but for accents; the same words in another order; a part of the name, such as the
-    first name, with initials for the rest; few letters different.
+    first name or the last, with initials for the rest; few letters different.
 
     >>> names = ["Lena Müller", "Lena Vogt", "Jonas Groß"]
     >>> [
@@ -309,7 +309,12 @@ def _is_part(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return all(any(word.startswith(part) for word in left) for part in given[1:])
 
 
-_ALIKE = (operator.eq, _same_words, _is_part)
+def _is_part_from_behind(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Return whether a last name is given with initials of first names, before or behind it."""
+    return any(_is_part(one, words[::-1]) for one in (given, given[::-1]))
+
+
+_ALIKE = (operator.eq, _same_words, _is_part, _is_part_from_behind)
 
 
 def _nearest_by_edits(text: str, names: Sequence[str], most: int) -> list[int]:
