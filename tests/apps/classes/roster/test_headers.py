@@ -57,8 +57,9 @@ def test_a_header_about_people_over_other_cells(tmp_path):
     assert list(marked.attributes) == ["Sibling"]
     with pytest.raises(RosterError, match=r'none of its cells .* is on the list.*"Choice=attribute"'):
         eg.read_roster(sheet(tmp_path, "Choice", ["Chess", "Choir"] * 3))
-    with pytest.raises(RosterError, match=r"names people \('B. Groß' and 'A. Roth'\)"):
-        eg.read_roster(sheet(tmp_path, "Bench", ["B. Groß", "", "A. Roth", "", "", ""]))
+    for one, other in (("B. Groß", "A. Roth"), ("Ben Groß (5b)", "Ada Roth [5a]")):
+        with pytest.raises(RosterError, match=re.escape(f"names people ('{one}' and '{other}')")):
+            eg.read_roster(sheet(tmp_path, "Bench", [one, "", other, "", "", ""]))
     for text in ("not with Ben Groß, please", "better apart from ben groß", "and not beside Ben"):
         noted = eg.read_roster(sheet(tmp_path, "Notes", [text, "", "the bus, then a bend", "", "", ""]))
         assert any(

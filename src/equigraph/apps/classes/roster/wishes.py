@@ -234,8 +234,9 @@ def match_person(text: str, people: People) -> int | None:
     found = people.find(text)
     if found is not None or len(text) > _LONGEST:
         return found
-    near = nearest(text, people.names)
-    return near[0] if near and is_sure(text, people.names[near[0]]) else None
+    bare = _BRACKETS.sub(" ", text).strip()
+    near = nearest(bare, people.names)
+    return near[0] if near and is_sure(bare, people.names[near[0]]) else None
 
 
 def mentions(table: SheetTable, people: People) -> Iterable[Note]:
