@@ -83,11 +83,12 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
 def _by_number(columns: Sequence[Column]) -> list[Column]:
     """Return columns that are called alike, such as "2. Wunsch" and "1. Wunsch", in the order of their numbers."""
     alike = [phrase(column.header) for column in columns]
-    number = {column: re.search(r"\d+", column.header) for column in columns}
-    return sorted(
-        columns,
-        key=lambda one: (alike.index(phrase(one.header)), int(found[0]) if (found := number[one]) else 0),
-    )
+
+    def place(column: Column) -> tuple[int, int]:
+        number = re.search(r"\d+", column.header)
+        return alike.index(phrase(column.header)), int(number[0]) if number else 0
+
+    return sorted(columns, key=place)
 
 
 def find_person(one: Unknown, people: People, notes: list[Note]) -> int | None:
