@@ -230,7 +230,8 @@ class Division:
         else:
             raise conflict from None
         compiled = compile_rules(asked, facts, None, len(self.class_names))
-        labels = best_movers(self.roster, self.attributes, self.labels, settled.labels, compiled)
+        given = self.roster, self.attributes, self.labels
+        labels = best_movers(*given, settled.labels, compiled, self.evenness_weight)
         n_moves = int((labels != self.labels).sum())
         if max_moves is not None and n_moves > max_moves:
             raise NotFoundError(

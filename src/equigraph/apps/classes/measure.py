@@ -106,6 +106,7 @@ def best_movers(
     start: NDArray[np.intp],
     labels: NDArray[np.intp],
     compiled: CompiledRules,
+    evenness: float = 0.98,
 ) -> NDArray[np.intp]:
     """Return labels with as few people moved that are more even and keep more wishes, and the rules as before.
 
@@ -124,8 +125,10 @@ def best_movers(
         Classes after it, which keep the rules.
     compiled : CompiledRules
         The rules.
+    evenness : float
+        How evenly people are to be spread.
     """
-    measure = measure_of(roster, attributes, compiled.n_clusters)
+    measure = measure_of(roster, attributes, compiled.n_clusters, evenness)
     while True:
         least = measure.value(labels) + _LEAST_GAIN
         others = enumerate(_others(start, labels))
