@@ -116,7 +116,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     A line that is longer than any row of a graph is an error, and is not read to its end.
     """
     try:
-        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
+        with open_text(path) as stream:
             lines = iter(partial(stream.readline, LONGEST_LINE + 1), "")
             for number, line in enumerate(lines, start=1):
                 if len(line) > LONGEST_LINE:
@@ -128,6 +128,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise GraphError(f"{path.name} is not UTF-8 text: {error.reason}; save it as UTF-8.") from error
     except (OSError, EOFError, zlib.error) as error:
         raise GraphError(f"{path.name} cannot be read: {reason(error)}.") from error
+
+
+def open_text(path: Path) -> io.TextIOWrapper:
+    """Open a plain or gzipped file of text in UTF-8, with its line ends as they are."""
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
 
 
 def _is_comment(number: int, line: str) -> bool:

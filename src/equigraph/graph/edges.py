@@ -170,7 +170,7 @@ def _encoded(ids: Array) -> tuple[Array, NDArray[np.integer]]:
     return object_array(place), codes
 
 
-def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.intp]]:
+def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.integer]]:
     """Return the sorted distinct ids and the index of each id among them.
 
     If the range of values is compact, a table of it is much faster than np.unique.
@@ -183,7 +183,7 @@ def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.intp]]:
     present = np.zeros(high - low + 1, dtype=bool)
     present[ids - low] = True
     names = np.flatnonzero(present) + low
-    return names, (np.cumsum(present) - 1)[ids - low]
+    return names, (np.cumsum(present, dtype=index_type(ids.size, 0)) - 1)[ids - low]
 
 
 def graph_from_rows(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
+import zlib
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,9 +23,10 @@ from equigraph.graph.delimited import (
     TextFile,
     comma_hint,
     is_number,
+    open_text,
     read_lines,
 )
-from equigraph.graph.edges import EdgeRows, Ends, Weight, graph_from_rows
+from equigraph.graph.edges import EdgeRows, Ends, Weight, encode_rows, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique, names_from_text, object_array
 from equigraph.graph.tables import are_words, edge_columns, end_columns, may_be_matrix
@@ -47,7 +50,7 @@ def read_edges(
 ) -> Graph:
     """Read an edge list; without `header` it is detected whether the first record names the columns."""
     layout = edge_layout(file, header, weight, ends)
-    rows = layout_rows(file, layout)
+    rows = plain_rows(file, layout) or layout_rows(file, layout)
     if header is None and ends is None:  # columns given by the user are not in doubt
         _check_first_line(file, layout, rows)
     return graph_from_rows(rows, **options)
@@ -201,6 +204,54 @@ def layout_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
     if not lines:
         raise GraphError(f"{file.path.name} holds no edge: expected lines with source, target and weight.")
     return _rows_of_lines(file, place, ends, None if layout.weight is None else np.asarray(weights), lines)
+
+
+# Characters of a plain file that are read at a time; a field of the csv reader may be twice as long.
+_BLOCK = 1 << 16
+# An integer that is at least k of these has k + 1 digits; float64 holds all of up to 15.
+_POWERS = 10 ** np.arange(1, 15)
+
+
+def plain_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows | None:
+    """Return what `layout_rows` returns, sooner, if there are only numbers below the header; None otherwise.
+
+    Numbers are digits, with a dot in weights, and every id is as long as its number is written: 007 is none.
+    """
+    if file.delimiter not in ",;\t |":
+        return None
+    delimiter, start = file.delimiter.encode(), file.sample(1)[0].line + (layout.header is not None)
+    separators = delimiter * (layout.width - 1) + b"\n"
+    columns = [*layout.ends] if layout.weight is None else [*layout.ends, layout.weight]
+    parts: list[NDArray[Any]] = []
+    try:
+        with open_text(file.path) as stream, warnings.catch_warnings():
+            warnings.simplefilter("error")  # numpy warns where it stops before the end of a text
+            for _ in range(start - 1):
+                stream.readline()
+            while block := stream.read(_BLOCK):
+                text = (block + stream.readline(_BLOCK)).encode().replace(b"\r\n", b"\n")
+                if not text.endswith(b"\n"):
+                    text += stream.read(1).encode() or b"\n"
+                if text.translate(None, b"0123456789.") != separators * text.count(b"\n"):
+                    return None
+                text = text.replace(b"\n", b",").replace(delimiter, b",")
+                dtype = np.int64 if layout.weight is None else np.float64
+                part = np.fromstring(text, dtype=dtype, sep=",").reshape(-1, layout.width)
+                at = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord(","))
+                length = np.diff(at, prepend=-1).reshape(part.shape) - 1
+                digits = 1 + np.searchsorted(_POWERS, part[:, layout.ends], side="right")
+                if (length[:, layout.ends] != digits).any():
+                    return None
+                parts.append(part[:, columns])
+    except (GraphError, OSError, EOFError, ValueError, Warning, zlib.error):
+        return None  # the strict reader says what is wrong
+    if not parts:
+        return None
+    numbers = np.concatenate(parts)
+    parts.clear()
+    source, target = numbers[:, :2].astype(np.int64, copy=False).T
+    weights = None if layout.weight is None else numbers[:, 2].copy()
+    return encode_rows(source, target, weights, lambda row: file.where(start + row))
 
 
 class MatrixLayout(NamedTuple):
