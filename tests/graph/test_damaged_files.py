@@ -91,7 +91,7 @@ def test_npz_of_the_other_byte_order(tmp_path):
 # mat
 
 
-@pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"do_compression": True}], ids=str)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1", "i2"])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_a_mat_file_is_read_as_scipy_reads_it(tmp_path, options, dtype, kind):
@@ -137,6 +137,8 @@ def test_mat_variables_that_are_no_real_matrix_raise(tmp_path):
     refused(GraphError, "'A' holds no numbers, expected a real matrix", path)
     savemat(path, {"cell": np.array([[MATRIX, "x"]], dtype=object), "s": {"field": 1}})
     refused(GraphError, "holds 0 square matrices", path)
+    savemat(path, {"A": MATRIX}, format="4")
+    refused(GraphError, "no header of a MATLAB file of version 5: save it with -v6 or -v7", path)
     newer = put(tmp_path, "b.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
     refused(GraphError, r"version 7\.3: save it with -v7", newer)
 

@@ -1,4 +1,4 @@
-"""Read dense and sparse matrices of numbers from npz, MATLAB (versions 4 and 5) and Matrix Market files.
+"""Read dense and sparse matrices of numbers from npz, MATLAB (version 5) and Matrix Market files.
 
 Sizes that a file declares are compared with its bytes before memory is allocated, and the decompressed size of a
 variable is bounded by the size of the file. MATLAB files follow "MAT-File Format" (The MathWorks, 2019). scipy's reader
@@ -8,7 +8,6 @@ takes ``3x`` for 3 and ``1d5`` for 1, and ignores further words of a line.
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
 import re
@@ -24,7 +23,6 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.io import loadmat
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import is_number, read_lines
@@ -137,19 +135,8 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
     """Read the matrix called A or adjacency, or the only square one; the arrays of a sparse one are not checked yet."""
     with open_bytes(path) as stream:
         data = stream.read()
-    if len(data) >= 4 and 0 in data[:4]:
-        # Version 4: scipy's reader is written in Python and reads no more bytes than there are.
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # such as a cast of non-numeric data
-            content = loadmat(io.BytesIO(data))
-        arrays = {name: array for name, array in content.items() if not name.startswith("__")}
-        kinds = {name: (array.shape, array.dtype.kind) for name, array in arrays.items()}
-        chosen = choose(kinds, path)
-        if kinds[chosen][1] not in "buif":
-            raise _no_numbers(chosen, path)
-        return checked_size(arrays[chosen], path)
     if len(data) < _HEADER or data[126:_HEADER] not in (b"IM", b"MI"):
-        raise GraphError(f"{path.name} has no header of a MATLAB file: expected one of version 4 or 5.")
+        raise GraphError(f"{path.name} has no header of a MATLAB file of version 5: save it with -v6 or -v7.")
     if data[124:126] in (b"\x00\x02", b"\x02\x00"):
         raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
     order = "<" if data[126:_HEADER] == b"IM" else ">"
@@ -162,16 +149,14 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
             by_name[variable.name] = variable
         variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
         if variable.kind == "O":
-            raise _no_numbers(variable.name, path)
+            raise GraphError(
+                f"{path.name}: the variable {variable.name!r} holds no numbers, expected a real matrix."
+            )
         return checked_size(variable.load(), path)
     except EOFError:
         raise GraphError(
             f"{path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
         ) from None
-
-
-def _no_numbers(name: str, path: Path) -> GraphError:
-    return GraphError(f"{path.name}: the variable {name!r} holds no numbers, expected a real matrix.")
 
 
 def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
-from equigraph.graph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
+from equigraph.graph.groups.attributes import columns_of
 from equigraph.graph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
@@ -117,15 +117,11 @@ def mean_over_attributes(
 
 def _columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
     """Apply `in_one_order` to labels and one attribute or several."""
-    labels = labels_of_communities(labels)
-    if names_of_rows(labels) is None and not name_nodes(features):
+    labels, columns = labels_of_communities(labels), columns_of(features)
+    if names_of_rows(labels) is None and all(names_of_rows(one) is None for one in columns.values()):
         return labels, features
     names = ("labels", "sensitive_features")
-    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
-        columns = dict(features)
-    elif is_frame(features):
-        columns = frame_columns(features)
-    else:
+    if None in columns:
         return in_one_order(labels, features, names)
     return column_of(labels), {name: in_one_order(labels, one, names)[1] for name, one in columns.items()}
 

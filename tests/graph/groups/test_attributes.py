@@ -92,7 +92,7 @@ def test_weights_are_shares_and_names_are_checked():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"ann": "girl", "bob": "boy"}, "values must be columns"),
+        ({"ann": "girl", "bob": "boy"}, "cannot be matched without a graph"),
         ([["a", "b"], ["a"]], "rows of different lengths"),
         ({"a": GENDER, "b": ["x"]}, r"The attribute 'b'.*1 value"),
         ({"a": ["x", None, "y", "y"], "b": GENDER}, r"attribute 'a'.*1 of 4 nodes is missing"),

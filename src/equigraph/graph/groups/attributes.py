@@ -174,51 +174,37 @@ def encode_columns(
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))
 
 
-def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
-    """Return columns in node order by name; the name of an unnamed one is None."""
-    if isinstance(features, Mapping):
-        if not features or not all(map(is_column, features.values())):
-            raise GroupsError(
-                "The sensitive features are a dict, whose values must be columns: expected such as "
-                "{'gender': one value per node, 'needs': one value per node}."
-            )
-        return {str(name): as_column(column) for name, column in features.items()}
-    if is_frame(features):
-        return {str(name): as_column(column) for name, column in frame_columns(features).items()}
+def columns_of(features: Any) -> dict[str | None, Any]:
+    """Return the columns of one attribute or several by name, as given; the name of an unnamed one is None."""
+    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
+        return {str(name): column for name, column in features.items()}
+    shape: tuple[int, ...] = getattr(features, "shape", ())
+    lazy = hasattr(features, "collect_schema") and not shape  # a frame of polars
+    if lazy or (hasattr(features, "columns") and len(shape) == 2 and shape[1] > 1):
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(features)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return {name: frame.get_column(name).to_native() for name in frame.columns}
     matrix = as_matrix(features)
     if matrix is None:
-        return {None: as_column(features)}
-    return {str(place): as_column(column.tolist()) for place, column in enumerate(matrix.T)}
+        return {None: features}
+    return {str(place): column.tolist() for place, column in enumerate(matrix.T)}
+
+
+def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
+    """Return columns in node order by name; the name of an unnamed one is None."""
+    return {name: as_column(column) for name, column in columns_of(features).items()}
 
 
 def name_nodes(features: Any) -> bool:
     """Return whether features, or some of several, name their nodes."""
-    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
-        return any(names_of_rows(column) is not None for column in features.values())
-    return names_of_rows(features) is not None
+    return any(names_of_rows(column) is not None for column in columns_of(features).values())
 
 
 def is_column(value: Any) -> bool:
     """Return whether a value is a column rather than a single value or a mapping."""
     return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))
-
-
-def is_frame(features: Any) -> bool:
-    """Return whether an object is a frame of two columns or more."""
-    shape: tuple[int, ...] = getattr(features, "shape", ())
-    if hasattr(features, "collect_schema") and not shape:
-        return True  # a lazy frame of polars
-    return hasattr(features, "columns") and len(shape) == 2 and shape[1] > 1
-
-
-def frame_columns(frame: Any) -> dict[str, Any]:
-    """Return the columns of a frame of any library by their names."""
-    import narwhals.stable.v2 as nw
-
-    known = nw.from_native(frame)
-    if isinstance(known, nw.LazyFrame):
-        known = known.collect()
-    return {name: known.get_column(name).to_native() for name in known.columns}
 
 
 def as_matrix(features: Any) -> NDArray[Any] | None:
