@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
+from equigraph.datasets import make_classroom
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
 from tests.optional import optional
@@ -190,13 +191,24 @@ class TestNodeAttributes:
         refused(GroupsError, "'team' is missing for 1 of 3 nodes, first 2", graph, attribute="team")
         assert found(read_graph(graph, attribute="team", missing="drop")) == {0: 5, 1: 6}
         refused(GroupsError, "No node has an attribute 'age': the graph has team", graph, attribute="age")
-        refused(GroupsError, "alone does not say where the groups are", MATRIX, attribute="team")
+        refused(
+            GroupsError,
+            "no node attribute 'team', and no such file: the graph has none",
+            MATRIX,
+            attribute="team",
+        )
+
+    def test_columns_of_a_data_set(self):
+        room = make_classroom()
+        for name in ("gender", "house"):
+            column = room.sensitive_features if name == "gender" else room.house
+            assert read_graph(room, attribute=name).sensitive_features.tolist() == column.tolist()
 
     def test_a_graph_keeps_its_own(self):
         graph = read_graph(FRIENDS, PEOPLE, "gender")
         assert read_graph(graph) is graph
         assert found(read_graph(graph, attribute="gender")) == WANTED
-        refused(GroupsError, "has the attribute 'gender' and no 'age'", graph, attribute="age")
+        refused(GroupsError, "no node attribute 'age'.*there are 'gender'", graph, attribute="age")
         assert read_graph(graph, dict.fromkeys(PEOPLE, 1), "one").attribute == "one"
 
 

@@ -5,19 +5,17 @@ from typing import TYPE_CHECKING
 from equigraph._utils.hooks import lazy_names
 
 if TYPE_CHECKING:
-    from equigraph.graph.convert import as_graph
     from equigraph.graph.graph import Graph
     from equigraph.graph.neighbours import knn_graph
-    from equigraph.graph.read import read_graph
+    from equigraph.graph.read import as_graph, read_graph
     from equigraph.graph.validate import check_adjacency
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "convert": "as_graph",
             "graph": "Graph",
             "neighbours": "knn_graph",
-            "read": "read_graph",
+            "read": "as_graph read_graph",
             "validate": "check_adjacency",
         },
     )

@@ -149,7 +149,7 @@ _READERS: dict[str, Callable[[Any, Weight], Parts]] = {
 }
 
 
-def node_attribute(X: Any, library: str | None, attribute: str) -> NDArray[Any]:
+def node_attribute(X: Any, library: str, attribute: str) -> NDArray[Any]:
     """Return a node attribute of a foreign graph, in node order, with None where it is missing."""
     if library == "networkx":
         values = [data.get(attribute) for _, data in X.nodes(data=True)]
@@ -159,15 +159,10 @@ def node_attribute(X: Any, library: str | None, attribute: str) -> NDArray[Any]:
         known = X.vs.attributes()
         found = attribute in known
         values = X.vs[attribute] if found else []
-    elif library == "torch_geometric":
+    else:
         known = [str(key) for key in X.keys()]  # noqa: SIM118 (Data is no mapping)
         found = attribute in known
         values = _per_node(X, attribute) if found else []
-    else:
-        raise GroupsError(
-            f"attribute={attribute!r} alone does not say where the groups are: pass groups, for "
-            "this kind of graph has no node attributes."
-        )
     if not found:
         raise GroupsError(
             f"No node has an attribute {attribute!r}: the graph has {', '.join(known) or 'no attributes'}."

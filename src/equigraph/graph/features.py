@@ -69,22 +69,14 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
             return sensitive_features
     else:
         return sensitive_features
+    return node_attributes(source, graph, names)
+
+
+def node_attributes(source: Any, graph: Graph, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return attributes by name, in node order: of a graph of another library, of a `Graph` or of a data set."""
     library = library_of(source)
     if library in ("networkx", "igraph", "torch_geometric"):
         return {name: node_attribute(source, library, name) for name in names}
-    columns = _columns_of(source, graph)
-    for name in names:
-        if name not in columns:
-            there = f"there are {', '.join(map(repr, columns))}" if columns else "the graph has none"
-            raise GroupsError(
-                f"There is no file and no node attribute {name!r}{did_you_mean(name, columns)}: {there}; give one "
-                "value per node, or the name of a file or an attribute."
-            )
-    return {name: columns[name] for name in names}
-
-
-def _columns_of(source: Any, graph: Graph) -> dict[str, NDArray[Any]]:
-    """Return the attributes of the nodes of a graph or a data set."""
     columns = dict(graph.features) if isinstance(source, (Graph, Mapping)) else {}
     if isinstance(source, Mapping):
         columns |= {
@@ -92,7 +84,14 @@ def _columns_of(source: Any, graph: Graph) -> dict[str, NDArray[Any]]:
             for key, value in source.items()
             if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
         }
-    return columns
+    for name in names:
+        if name not in columns:
+            there = f"there are {', '.join(map(repr, columns))}" if columns else "the graph has none"
+            raise GroupsError(
+                f"There is no node attribute {name!r}{did_you_mean(name, columns)}, and no such file: {there}; give "
+                "the groups, as one value per node or as a file, or the name of an attribute."
+            )
+    return {name: columns[name] for name in names}
 
 
 def attributes_in_order(
