@@ -60,3 +60,9 @@ def test_words_are_no_weights(tmp_path, library):
             refused(GraphError, "'kind' may be a weight", table)
         else:
             assert eg.read_graph(table).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+
+def test_rules_name_nodes_in_composed_or_decomposed_letters():
+    graph = numbered(["Jos\u00e9", "ann", "bob"])
+    rules = eg.Rules(apart=[("Jose\u0301", "ann")])
+    assert len(rules.check(graph, {"Jos\u00e9": 0, "ann": 0, "bob": 1})) == 1

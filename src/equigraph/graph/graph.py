@@ -107,14 +107,9 @@ class Graph:
                     f"There are {column.size} groups for {count(n, 'node')}: expected one value per node."
                 )
         features, attribute = as_features(columns, self.attribute)
-        for field, value in (
-            ("adjacency", adjacency),
-            ("node_names", names),
-            ("sensitive_features", features),
-            ("attribute", attribute),
-            ("named", _has_names(names, self.positional) if self.named is None else self.named),
-        ):
-            object.__setattr__(self, field, value)
+        named = _has_names(names, self.positional) if self.named is None else self.named
+        self.__dict__.update(adjacency=adjacency, node_names=names, named=named)
+        self.__dict__.update(sensitive_features=features, attribute=attribute)
 
     @classmethod
     def _placed(cls, features: Any, names: NDArray[Any], named: bool | None) -> Features | None:
@@ -129,13 +124,10 @@ class Graph:
     def _trusted(cls, adjacency: sparse.csr_array, node_names: NDArray[Any], **others: Any) -> Graph:
         """Build a graph from validated parts, without checking them."""
         graph = object.__new__(cls)
-        for field in fields(cls):
-            object.__setattr__(graph, field.name, others.pop(field.name, field.default))
-        object.__setattr__(graph, "adjacency", adjacency)
-        object.__setattr__(graph, "node_names", node_names)
+        defaults = {field.name: field.default for field in fields(cls)}
+        graph.__dict__.update({**defaults, "adjacency": adjacency, "node_names": node_names, **others})
         if graph.named is None:
-            object.__setattr__(graph, "named", _has_names(node_names, graph.positional))
-        assert not others
+            graph.__dict__["named"] = _has_names(node_names, graph.positional)
         return graph
 
     def _but(self, **changes: Any) -> Graph:

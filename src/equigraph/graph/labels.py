@@ -20,6 +20,7 @@ from equigraph.graph.names import (
     look_alike,
     name_text,
     names_from_text,
+    node_places,
     object_array,
     sort_names,
     text_array,
@@ -100,7 +101,7 @@ def by_name(
     no_key = np.flatnonzero(is_missing(keys, or_empty=True))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
-    place = node_places(graph)
+    place = node_places(graph.node_names)
     key_texts = [text if text in place else canonical(text) for text in texts(keys)]
     unmatched = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if unmatched:
@@ -110,7 +111,7 @@ def by_name(
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(unmatched.values())])
-            place = node_places(graph)
+            place = node_places(graph.node_names)
     places = np.array([place.get(text, -1) for text in key_texts], dtype=np.intp)
     values, places = values[places >= 0], places[places >= 0]
     n_placed = np.unique(places).size
@@ -160,16 +161,6 @@ def _unmatched_message(unmatched: list[str], named: list[str], graph: Graph, wha
         f"The {what} name {count(len(unmatched), 'node')} that the graph lacks, first {first!r}"
         f"{look_alike(first, nodes)}: {expected}."
     )
-
-
-def node_places(graph: Graph) -> dict[str, int]:
-    """Return the position of every node by its name and, if that is unique, by the NFC of its name."""
-    exact = {text: k for k, text in enumerate(texts(graph.node_names))}
-    composed: dict[str, list[int]] = {}
-    for text, k in exact.items():
-        if not text.isascii():
-            composed.setdefault(canonical(text), []).append(k)
-    return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
 
 
 def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:

@@ -100,16 +100,27 @@ def texts(values: NDArray[Any]) -> list[str]:
     return [name_text(value) for value in values.tolist()]
 
 
+def node_places(names: NDArray[Any]) -> dict[str, int]:
+    """Return the position of every node by its name and, if that is unique, by the NFC of its name."""
+    exact = {text: k for k, text in enumerate(texts(names))}
+    composed: dict[str, list[int]] = {}
+    for text, k in exact.items():
+        if not text.isascii():
+            composed.setdefault(canonical(text), []).append(k)
+    return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
+
+
 class NodePlaces:
     """Positions of nodes by name; names are compared as text, so that names in a file match integers."""
 
     def __init__(self, names: NDArray[Any]) -> None:
         self._first = names[:1].tolist()
-        self._places = {text: place for place, text in enumerate(texts(names))}
+        self._places = node_places(names)
 
     def of(self, name: Any, sentence: str, otherwise: str = "") -> int:
         """Return the position of a node, or raise ParameterError with a sentence in which {} is the name."""
-        place = self._places.get(name_text(name))
+        text = name_text(name)
+        place = self._places.get(text, self._places.get(canonical(text)))
         if place is None:
             hint = did_you_mean(name, self._places) if len(self._places) <= _SIMILAR else ""
             raise ParameterError(
