@@ -35,7 +35,7 @@ from equigraph.exceptions import (
     warn,
 )
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.features import attributes_in_order, named_feature
+from equigraph.graph.features import attributes_in_order
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.encode import indicator, warn_about_groups
 from equigraph.metrics.notions import Notion
@@ -286,11 +286,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 f"{graph.n_nodes} (n_samples={graph.n_nodes})."
             )
         self._check_growth(graph.n_nodes, n_clusters or 0)
-        # The user knows the node order of a Graph, but not of an edge table, whose nodes are sorted.
-        order_known = graph.positional or isinstance(X, Graph)
         nodes = graph.without_edges() if isinstance(graph, BlockGraph) else graph
-        features = named_feature(X, nodes, sensitive_features)
-        found, given = attributes_in_order(nodes, features, order_known)
+        found, given = attributes_in_order(X, nodes, sensitive_features)
         if found is not None:
             found = found.weighted(getattr(self, "attribute_weights", None))
         attributes = self._checked_attributes(graph, found, own=sensitive_features is None)

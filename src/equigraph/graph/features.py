@@ -94,23 +94,22 @@ def node_attributes(source: Any, graph: Graph, names: Sequence[str]) -> dict[str
     return {name: columns[name] for name in names}
 
 
-def attributes_in_order(
-    graph: Graph, sensitive_features: Any, order_known: bool
-) -> tuple[Attributes | None, Any]:
+def attributes_in_order(source: Any, graph: Graph, features: Any) -> tuple[Attributes | None, Any]:
     """Return the given attributes, by default those of the graph, and their columns in node order.
 
-    Named values are matched by name; others are accepted only if the user knows the order of the nodes.
+    Named values are matched by name; others are accepted only if the user knows the order of the nodes, as of a source
+    that is a `Graph`; that of an edge table is sorted.
     """
-    if sensitive_features is None:
+    if features is None:
         return graph.attributes, None
-    column = sensitive_features
-    plain = order_known and isinstance(column, np.ndarray) and column.shape == (graph.n_nodes,)
-    if plain and (column.dtype.kind in "biu" or (column.dtype.kind == "U" and (column != "").all())):
-        return encode_columns({UNNAMED: column}), column  # nothing to match, and nothing is missing
-    if isinstance(sensitive_features, (Groups, Attributes)):
-        found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+    order_known = graph.positional or isinstance(source, Graph)
+    plain = order_known and isinstance(features, np.ndarray) and features.shape == (graph.n_nodes,)
+    if plain and (features.dtype.kind in "biu" or (features.dtype.kind == "U" and (features != "").all())):
+        return encode_columns({UNNAMED: features}), features  # nothing to match, and nothing is missing
+    if isinstance(features, (Groups, Attributes)):
+        found = encode_attributes(features, n_nodes=graph.n_nodes)
         return found, {name: groups.values() for name, groups in found.groups.items()}
-    placed = place_features(graph, sensitive_features, order_known)
+    placed = place_features(graph, named_feature(source, graph, features), order_known)
     return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
 
 

@@ -84,6 +84,7 @@ def as_graph(
     >>> as_graph(pl.DataFrame({"source": [7, 3], "target": [3, 1]})).node_names.tolist()
     [1, 3, 7]
     """
+    check_merging(symmetrize, duplicates, dtype)
     return convert(X, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
 
 
@@ -104,7 +105,6 @@ def convert(
     ends: Ends | None = None,
 ) -> Graph:
     """Implement `as_graph`, with a choice of weights and of the columns of the ends."""
-    check_merging(symmetrize, duplicates, dtype)
     merging: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     library, names = library_of(X), None
     if ends is not None and library in (None, *GRAPH_LIBRARIES):

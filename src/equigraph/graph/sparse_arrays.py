@@ -37,7 +37,8 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
     if len(matrix.shape) != 2:
         check_shape(matrix.shape)
     asked = _weight_dtype(matrix.dtype, dtype)
-    indptr, indices, values, shape = _checked_arrays(matrix)
+    indptr, indices, values = _checked_arrays(matrix)
+    shape = matrix.shape
     values = as_weights(values, asked)
     if matrix.format in _COMPRESSED:
         # A new object on the same arrays has its own flags, and sorting it never sorts the caller's.
@@ -55,8 +56,8 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
 _COMPRESSED = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}
 
 
-def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], tuple[int, int]]:
-    """Return pointers (or rows), indices (or columns), values and shape of a compressed (or other) matrix."""
+def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return pointers (or rows), indices (or columns) and values of a compressed (or other) matrix."""
     shape = matrix.shape
     if matrix.format not in _COMPRESSED:
         rows, columns, values = _triples(matrix)
@@ -67,7 +68,7 @@ def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
             )
         check_range(rows, shape[0], shape)
         check_range(columns, shape[1], shape)
-        return rows, columns, values, shape
+        return rows, columns, values
     values = np.asarray(matrix.data)
     height, width = shape[::-1] if matrix.format == "csc" else shape
     if matrix.format == "bsr":
@@ -81,13 +82,9 @@ def _checked_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
         raise _damaged(f"its values have shape {values.shape}", "a list")
     last = check_compressed(matrix.indptr, matrix.indices, len(values), (height, width), shape)
     index = index_type(last, max(shape))
-    indptr, indices = (np.asarray(part).astype(index, copy=False) for part in (matrix.indptr, matrix.indices))
-    if last < indices.size:
-        indices, values = (
-            indices[:last],
-            values[:last],
-        )  # scipy may allocate more space than there are entries
-    return indptr, indices, values, shape
+    indptr = np.asarray(matrix.indptr).astype(index, copy=False)
+    indices = np.asarray(matrix.indices).astype(index, copy=False)
+    return indptr, indices[:last], values[:last]  # scipy may allocate more space than there are entries
 
 
 def check_compressed(

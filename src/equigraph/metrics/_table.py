@@ -190,12 +190,9 @@ class Nodes:
         """
         if isinstance(sensitive_features, (Attributes, Groups)):
             return encode_attributes(sensitive_features, n_nodes=self.graph.n_nodes, attribute=attribute)
-        from equigraph.graph.features import attributes_in_order, named_feature
+        from equigraph.graph.features import attributes_in_order
 
-        features = named_feature(self.source, self.graph, sensitive_features)
-        # The user knows the node order of a Graph, but not of an edge table, whose nodes are sorted.
-        order_known = self.graph.positional or isinstance(self.source, Graph)
-        return attributes_in_order(self.graph, features, order_known)[0]
+        return attributes_in_order(self.source, self.graph, sensitive_features)[0]
 
 
 def read_nodes(adjacency: Any) -> Nodes:
