@@ -11,6 +11,7 @@ from scipy import sparse
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph.exceptions import ParameterError
+from equigraph.graph.sparse_arrays import canonical_index
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -339,18 +340,11 @@ def sample_block_edges(
     pair = np.repeat(np.arange(slots.size, dtype=np.int32), counts)
     keys -= (np.cumsum(slots) - slots)[pair]  # position inside the pair of blocks
     starts = np.cumsum(sizes) - sizes
-    index_type = np.int32 if int(sizes.sum()) < 2**31 else np.int64
-    rows = np.empty(keys.size, dtype=index_type)
-    columns = np.empty(keys.size, dtype=index_type)
+    rows, columns = np.divmod(keys, np.maximum(sizes[second], 1)[pair])
     within = inside[pair]
-    row, column = triangle_pair(keys[within])
-    start = starts[first[pair[within]]]
-    rows[within], columns[within] = start + row, start + column
-    across = ~within
-    block_pair = pair[across]
-    row, column = np.divmod(keys[across], np.maximum(sizes[second], 1)[block_pair])
-    rows[across] = starts[first[block_pair]] + row
-    columns[across] = starts[second[block_pair]] + column
+    rows[within], columns[within] = triangle_pair(keys[within])
+    rows += starts[first[pair]]
+    columns += starts[second[pair]]
     return rows, columns
 
 
@@ -409,10 +403,5 @@ def triangle_pair(index: Whole) -> tuple[Whole, Whole]:
 
 def adjacency_from_edges(rows: NDArray, columns: NDArray, n_nodes: int) -> sparse.csr_array:
     """Return the canonical symmetric 0/1 adjacency of distinct undirected edges without self-loops."""
-    ones = np.ones(rows.size, dtype=np.float64)
-    half = sparse.coo_array((ones, (rows, columns)), shape=(n_nodes, n_nodes)).tocsr()
-    half.sort_indices()
-    adjacency = half + half.T.tocsr()
-    adjacency.sort_indices()
-    adjacency.has_canonical_format = True
-    return adjacency
+    half = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n_nodes, n_nodes)).tocsr()
+    return canonical_index(half + half.T)

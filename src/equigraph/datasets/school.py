@@ -230,8 +230,13 @@ def make_school_roster(
 
 def _pupils(girl: np.ndarray, western: bool, rng: np.random.Generator) -> list[tuple[str, str]]:
     """Return first and last names, each pair once, sorted by the last name as lists are."""
+    encoding = "cp1252" if western else "utf-8"
     pools = {
-        kind: [word for word in _PEOPLE["roster"][kind] if not western or _is_western(word)]
+        kind: [
+            word
+            for word in _PEOPLE["roster"][kind]
+            if word.encode(encoding, "ignore").decode(encoding) == word
+        ]
         for kind in ("girls", "boys", "families")
     }
     families, used = pools["families"], set()
@@ -243,14 +248,6 @@ def _pupils(girl: np.ndarray, western: bool, rng: np.random.Generator) -> list[t
         used.add(pupil)
         pupils.append(pupil)
     return pupils
-
-
-def _is_western(word: str) -> bool:
-    try:
-        word.encode("cp1252")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _preferences(girl: np.ndarray, school: np.ndarray, rng: np.random.Generator) -> list[list[int]]:

@@ -208,49 +208,42 @@ def read_graphml(path: Path) -> Any:
         # networkx warns about features that do not affect clustering, such as ports and untyped attributes.
         warnings.simplefilter("ignore")
         graph = networkx.read_graphml(stream)
-    for data in (values for _, _, values in graph.edges(data=True)):
-        _fill(data, {**shared, **graph.graph.get("edge_default", {})})
-    for _, data in graph.nodes(data=True):
-        _fill(data, {**shared, **graph.graph.get("node_default", {})})
+    for kind, items in (("edge", graph.edges(data=True)), ("node", graph.nodes(data=True))):
+        defaults = {**shared, **graph.graph.get(f"{kind}_default", {})}
+        for *_, data in items:
+            data.update({**defaults, **data})
     return with_integer_names(graph)
-
-
-def _fill(data: dict[str, Any], defaults: dict[str, Any]) -> None:
-    for name, value in defaults.items():
-        data.setdefault(name, value)
-
-
-def _elements(path: Path) -> Iterator[tuple[str, Any]]:
-    from xml.etree.ElementTree import iterparse
-
-    with open_bytes(path) as stream:
-        for _, element in iterparse(stream):
-            yield element.tag.rpartition("}")[2], element
-            if element.tag.rpartition("}")[2] not in ("default", "desc"):
-                element.clear()
 
 
 def _scan(path: Path) -> dict[str, Any]:
     """Return the defaults of attributes of both nodes and edges; raise GraphError if networkx would ignore content."""
+    from xml.etree.ElementTree import iterparse
+
     n_graphs, shared = 0, {}
-    for tag, element in _elements(path):
-        n_graphs += tag == "graph"
-        if n_graphs > 1:
-            raise GraphError(
-                f"{path.name} holds several graphs, one after or within another: expected one; save it without "
-                "nested graphs."
-            )
-        for required in _REQUIRED.get(tag, ()):
-            if element.get(required) is None:
-                what = "an edge" if tag == "edge" else "a node"
+    with open_bytes(path) as stream:
+        for _, element in iterparse(stream):
+            tag = element.tag.rpartition("}")[2]
+            n_graphs += tag == "graph"
+            if n_graphs > 1:
                 raise GraphError(
-                    f"{path.name} has {what} that does not say its {required!r}: expected it for each."
+                    f"{path.name} holds several graphs, one after or within another: expected one; save it without "
+                    "nested graphs."
                 )
-        if tag == "key" and element.get("for", "all") == "all":
-            default = next((child for child in element if child.tag.endswith("default")), None)
-            if default is not None:
-                number = element.get("attr.type") in _NUMBERS
-                shared[element.get("attr.name", "")] = float(default.text or "") if number else default.text
+            for required in _REQUIRED.get(tag, ()):
+                if element.get(required) is None:
+                    what = "an edge" if tag == "edge" else "a node"
+                    raise GraphError(
+                        f"{path.name} has {what} that does not say its {required!r}: expected it for each."
+                    )
+            if tag == "key" and element.get("for", "all") == "all":
+                default = next((child for child in element if child.tag.endswith("default")), None)
+                if default is not None:
+                    number = element.get("attr.type") in _NUMBERS
+                    shared[element.get("attr.name", "")] = (
+                        float(default.text or "") if number else default.text
+                    )
+            if tag not in ("default", "desc"):
+                element.clear()
     return shared
 
 
