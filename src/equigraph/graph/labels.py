@@ -18,7 +18,6 @@ from equigraph.graph.names import (
     as_names,
     canonical,
     look_alike,
-    name_text,
     names_from_text,
     node_places,
     object_array,
@@ -47,7 +46,7 @@ def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bo
         if isinstance(labels, Mapping):
             keys: NDArray[Any] | None = object_array(labels)
         else:
-            keys = keys_of_index(*row_labels(labels), graph, what)
+            keys = keys_of_index(*row_labels(labels), graph)
         if keys is not None:
             column = by_name(graph, keys, column, "error", what)[1]
     except GroupsError as error:
@@ -66,9 +65,7 @@ def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bo
     return column
 
 
-def keys_of_index(
-    index: NDArray[Any] | None, counts_rows: bool, graph: Graph, what: str = "groups"
-) -> NDArray[Any] | None:
+def keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) -> NDArray[Any] | None:
     """Return the index of a pandas object as names of nodes, or None if its values are in node order.
 
     If the graph has no names, values are in node order, whatever the index, as for every estimator of scikit-learn. If
@@ -76,18 +73,9 @@ def keys_of_index(
     """
     if index is None or not graph.named:
         return None
-    nodes = {canonical(text) for text in texts(graph.node_names)}
-    named = {canonical(text) for text in texts(index)}
-    if counts_rows:
-        # Nodes 0, 1, 2, ... of an edge list are sorted: name and position are the same.
-        return index if not graph.positional and named == nodes else None
-    if not nodes & named:
-        first = index[:1].tolist()[0] if index.size else None
-        raise GroupsError(
-            f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}){look_alike(name_text(first), texts(graph.node_names))}: give the "
-            "names of the nodes, or an array in node order."
-        )
+    # Nodes 0, 1, 2, ... of an edge list are sorted: name and position are the same.
+    if counts_rows and (graph.positional or set(texts(index)) != set(texts(graph.node_names))):
+        return None
     return index
 
 
@@ -151,7 +139,8 @@ def _unmatched_message(unmatched: list[str], named: list[str], graph: Graph, wha
     if len(unmatched) > 1 and set(unmatched) == set(named):
         return (
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
-            f"{look_alike(first, nodes)}: expected the names of the nodes, or the column that holds them."
+            f"{look_alike(first, nodes)}: expected the names of the nodes (of a table, the column that holds them), or "
+            "an array in node order."
         )
     expected = "expected names of nodes"
     if what == "groups":

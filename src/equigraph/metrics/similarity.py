@@ -301,7 +301,7 @@ def _rows_in_order(matrix: NDArray[np.float64], membership: Any, nodes: Nodes) -
             f"membership has {matrix.shape[0]} rows and the graph has {n_nodes} nodes: give one row per node."
         )
     what = "rows of the membership"
-    names = keys_of_index(*row_labels(membership), nodes.graph, what)
+    names = keys_of_index(*row_labels(membership), nodes.graph)
     if names is None:
         return matrix
     rows = dict(zip(names.tolist(), range(n_nodes), strict=True))
