@@ -71,7 +71,7 @@ def test_a_folder_of_parquet_files_is_one_edge_list(tmp_path):
     edges[1:].to_parquet(folder / "day=2" / "b.parquet", index=False)
     assert read_graph(folder).adjacency.toarray().tolist() == WANTED
     edges[["source"]].to_parquet(folder / "c.parquet", index=False)
-    refused(GraphError, "cannot be read as one", folder)
+    refused(GraphError, "cannot be read as parquet", folder)
 
 
 def test_folders_that_are_no_graph(tmp_path):

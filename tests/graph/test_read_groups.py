@@ -112,7 +112,10 @@ def test_a_series_with_the_default_index_is_in_node_order():
 @pytest.mark.parametrize(
     ("index", "sentence"),
     [
-        ([5, 6, 7], "name none of the nodes (they start with '5', the nodes with '0'): expected the names of the"),
+        (
+            [5, 6, 7],
+            "name none of the nodes (they start with '5', the nodes with '0'): expected the names of the",
+        ),
         ([0, 1, 5], "name 1 node that the graph lacks, first '5'"),
         ([0, 1, 1], "give node '1' two values"),
     ],

@@ -20,8 +20,10 @@ from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
 from equigraph.graph.edges import DUPLICATES, Ends, Weight, graph_from_rows
 from equigraph.graph.features import choose_attributes, node_attributes, wanted_attributes
 from equigraph.graph.graph import Graph
+from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
 from equigraph.graph.names import check_unique
 from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_parquet, read_table
+from equigraph.graph.text_files import is_matrix_file, read_attributed, read_edges, read_matrix
 from equigraph.graph.validate import SYMMETRIZE, canonical_adjacency, check_dtype
 
 GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
@@ -155,7 +157,14 @@ def without_weights(graph: Graph) -> Graph:
     return graph._but(adjacency=ones)
 
 
-_ALONE = ("parquet", "graphml", "gml", "mtx", "npz", "mat")
+_READERS: dict[str, Callable[[Path], Any]] = {
+    "graphml": read_graphml,
+    "gml": read_gml,
+    "mtx": read_matrix_market,
+    "npz": read_npz,
+    "mat": read_mat,
+}
+_ALONE = ("parquet", *_READERS)
 SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".edges", ".edgelist"), "delimited"),
     **{f".{kind}": kind for kind in _ALONE},
@@ -210,13 +219,21 @@ def read_file(
     **options: Any,
 ) -> Any:
     """Read a file into a Graph, or into a matrix, table or networkx graph that `as_graph` converts."""
+    parts = [path]
     if path.is_dir() and format in (None, "parquet") and not _folder_hint(path):
-        return _read_parts(path)
-    check_file(path)
-    kind = file_format(path, format)
+        parts, kind = sorted(path.rglob("*.parquet")), "parquet"
+        if not parts:
+            raise GraphError(
+                f"{path} is a folder without parquet files: expected a file, or parts of an edge list."
+            )
+    else:
+        check_file(path)
+        kind = file_format(path, format)
+    if ends is not None and kind not in ("delimited", "edges", "xlsx", "parquet"):
+        raise ParameterError(
+            f"source and target are columns of an edge list, and {path.name} is read as {kind}."
+        )
     if kind in ("delimited", "edges", "matrix", "xlsx"):
-        from equigraph.graph.text_files import is_matrix_file, read_attributed, read_edges, read_matrix
-
         if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
             delimiter = "\t"
         if kind in ("delimited", "edges") and header is None and delimiter is None and ends is None:
@@ -228,46 +245,16 @@ def read_file(
         else:
             file = open_text_file(path, delimiter)
         if kind == "matrix" or (kind != "edges" and ends is None and is_matrix_file(file, header)):
-            _check_no_ends(ends, path, kind)
             graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
             return without_weights(graph) if weight is False else graph
         return read_edges(file, header=header, weight=weight, ends=ends, **options)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
-    if kind == "parquet":
-        with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
-            return convert(read_parquet(path), weight=weight, ends=ends, **options)
-    _check_no_ends(ends, path, kind)
-    from equigraph.graph.matrix_files import read_mat, read_matrix_market, read_npz
-
-    readers: dict[str, Callable[[Path], Any]] = {
-        "graphml": read_graphml,
-        "gml": read_gml,
-        "mtx": read_matrix_market,
-        "npz": read_npz,
-        "mat": read_mat,
-    }
     with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
-        return readers[kind](path)
-
-
-def _read_parts(path: Path) -> Any:
-    """Read a folder of parquet files, the parts of one edge list, as a pyarrow table."""
-    parts = sorted(path.rglob("*.parquet"))
-    if not parts:
-        raise GraphError(
-            f"{path} is a folder without parquet files: expected a file, or parts of an edge list."
-        )
-    with only_ours(f"The parquet files of {path.name} cannot be read as one", GraphError):
+        if kind != "parquet":
+            return _READERS[kind](path)
         pyarrow = require("pyarrow", extra="io", purpose="Reading Parquet")
-        return pyarrow.concat_tables([read_parquet(part) for part in parts])
-
-
-def _check_no_ends(ends: Ends | None, path: Path, kind: str) -> None:
-    if ends is not None:
-        raise ParameterError(
-            f"source and target are columns of an edge list, and {path.name} is read as {kind}."
-        )
+        return convert(pyarrow.concat_tables(map(read_parquet, parts)), weight=weight, ends=ends, **options)
 
 
 def read_graph(
