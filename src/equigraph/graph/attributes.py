@@ -82,7 +82,13 @@ def take_groups(
         groups = labels_of_communities(groups)
     if isinstance(groups, Mapping):
         if _holds_columns(groups, graph):
-            return _values_of_columns(groups, wanted, graph)
+            known = {str(one): column for one, column in groups.items()}
+            for one in map(str, wanted):
+                _found(list(known), one)
+            return [
+                replace(take_groups(known[one], None, None, graph)[0], attribute=one)
+                for one in (map(str, wanted) if wanted else known)
+            ]
         return [Values(object_array(groups.values()), object_array(groups.keys()), name)]
     if library is not None and is_table(groups):
         return values_of_table(read_table(groups), wanted, node_column, graph, every)
@@ -119,16 +125,6 @@ def _holds_columns(groups: Mapping[Any, Any], graph: Graph) -> bool:
             "other."
         )
     return True
-
-
-def _values_of_columns(columns: Mapping[Any, Any], wanted: list[Any], graph: Graph) -> list[Values]:
-    known = {str(name): column for name, column in columns.items()}
-    for name in map(str, wanted):
-        _found(list(known), name)
-    return [
-        replace(take_groups(known[name], None, None, graph)[0], attribute=name)
-        for name in (map(str, wanted) if wanted else known)
-    ]
 
 
 def _found(columns: list[Any], column: Any) -> int:

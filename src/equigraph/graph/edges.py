@@ -51,8 +51,8 @@ def merge_repeated(
 ) -> sparse.csr_array:
     """Return the pairs with one entry each; pairs without any repetition are returned as they are.
 
-    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` returns the error
-    for the first pair whose weights differ, for ``duplicates="error"``.
+    Without weights ``"sum"`` counts the rows of a pair. `conflict` returns the error for the first pair whose weights
+    differ, for ``duplicates="error"``.
     """
     is_start = _starts(pairs)
     if is_start.all():
@@ -97,11 +97,7 @@ def _starts(pairs: sparse.csr_array) -> NDArray[np.bool_]:
 def added(weight: Array, starts: NDArray[np.intp], *, mean: bool) -> Array:
     """Return the sum or mean of each pair, bitwise independent of the order of the rows."""
     lengths = np.diff(starts, append=weight.size)
-    several = lengths > 1
-    repeated = np.repeat(several, lengths)
-    values = weight[repeated]
-    pair = np.repeat(np.flatnonzero(several), lengths[several])
-    weight[repeated] = values[np.lexsort((values, pair))]
+    weight = weight[np.lexsort((weight, np.repeat(np.arange(starts.size), lengths)))]
     with np.errstate(over="ignore"):
         total = np.add.reduceat(weight, starts)
     if not mean:

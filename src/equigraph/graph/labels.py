@@ -105,14 +105,10 @@ def by_name(
     n_placed = np.unique(places).size
     if n_placed < places.size:
         _check_one_value(graph, places, values, what)
-    plain = as_names(values) if values.dtype.kind in "iuUO" else values
-    if n_placed == graph.n_nodes and plain.dtype.kind in "iU":
-        result = np.empty(graph.n_nodes, dtype=plain.dtype)
-        result[places] = plain
-    else:
-        result = np.full(graph.n_nodes, None, dtype=object)
-        result[places] = object_array(values.tolist())
-    return graph, result
+    result = np.full(graph.n_nodes, None, dtype=object)
+    result[places] = object_array(values.tolist())
+    whole = n_placed == graph.n_nodes and values.dtype.kind in "iuUO"
+    return graph, as_names(result) if whole else result
 
 
 def _check_one_value(graph: Graph, places: NDArray[np.intp], values: NDArray[Any], what: str) -> None:

@@ -250,17 +250,6 @@ def listed_columns(columns: list[Any]) -> str:
     return shown if len(columns) <= 10 else f"{shown}, ..."
 
 
-def named_ends(columns: list[Any], end_names: Ends, where: str) -> tuple[int, int]:
-    """Return the positions of the columns that the user names as the ends of an edge. Errors start with ``where``."""
-    source, target = (
-        found_column(columns, column, f"{where}: {name}={column!r} is not a column")
-        for name, column in zip(("source", "target"), end_names, strict=True)
-    )
-    if source == target:
-        raise GraphError(f"{where}: source and target are both the column {columns[source]!r}: expected two.")
-    return source, target
-
-
 def edge_columns(
     columns: list[Any],
     weight: Weight,
@@ -274,11 +263,21 @@ def edge_columns(
 
     Without names of its ends it has two columns, or up to as many as are allowed. Errors start with ``where``.
     """
-    ends = end_columns(columns) if end_names is None else named_ends(columns, end_names, where)
-    if ends is None:
-        if not 2 <= len(columns) <= most:
+    if end_names is not None:
+        source, target = (
+            found_column(columns, column, f"{where}: {name}={column!r} is not a column")
+            for name, column in zip(("source", "target"), end_names, strict=True)
+        )
+        if source == target:
+            raise GraphError(
+                f"{where}: source and target are both the column {columns[source]!r}: expected two."
+            )
+        ends: tuple[int, int] | None = (source, target)
+    else:
+        ends = end_columns(columns)
+        if ends is None and not 2 <= len(columns) <= most:
             return None
-        ends = (0, 1)
+    ends = ends or (0, 1)
     return ends, weight_column(columns, ends, weight, where, is_text)
 
 

@@ -276,11 +276,11 @@ def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
     unit = largest_weight(data)
     if not data.size or data.min() == unit == 1:
         return adjacency
-    if unit == 1 and all(np.array_equal(shares_of(part, unit), part) for part in _chunks(data)):
-        return adjacency
     shares = np.empty_like(data)
-    for part, out in zip(_chunks(data), _chunks(shares), strict=True):
-        out[...] = shares_of(part, unit)
+    for start in range(0, data.size, _CHUNK):
+        shares[start : start + _CHUNK] = shares_of(data[start : start + _CHUNK], unit)
+    if np.array_equal(shares, data):
+        return adjacency
     return sparse.csr_array((shares, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
@@ -300,10 +300,6 @@ def in_users_unit(H: NDArray, W: NDArray, unit: float) -> tuple[NDArray, NDArray
         return H, scaled
     top = W.max()
     return H * H.dtype.type(np.sqrt(top)), W / top * unit
-
-
-def _chunks(data: NDArray) -> list[NDArray]:
-    return [data[start : start + _CHUNK] for start in range(0, data.size, _CHUNK)]
 
 
 def shares_of(weights: NDArray, unit: float) -> NDArray:

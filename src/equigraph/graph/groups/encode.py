@@ -177,7 +177,10 @@ def column_of(values: Any) -> NDArray[Any]:
     elif hasattr(values, "to_numpy"):  # pandas, polars and narwhals columns and frames
         array = values.to_numpy()
     elif isinstance(values, np.ma.MaskedArray):
-        array = _unmasked(values)
+        array = values.data
+        if np.ma.is_masked(values):
+            array = array.astype(object)
+            array[np.ma.getmaskarray(values)] = None
     elif isinstance(values, np.ndarray):
         array = values
     elif isinstance(values, (str, bytes, Set)) or not hasattr(values, "__len__"):
@@ -196,15 +199,6 @@ def column_of(values: Any) -> NDArray[Any]:
             f"The sensitive features have shape {array.shape}; expected one value per node, "
             "(n_nodes,) or (n_nodes, 1)."
         )
-    return array
-
-
-def _unmasked(values: np.ma.MaskedArray) -> NDArray[Any]:
-    """Return a plain array in which masked values are missing."""
-    if not np.ma.is_masked(values):
-        return values.data
-    array = values.data.astype(object)
-    array[np.ma.getmaskarray(values)] = None
     return array
 
 
@@ -235,8 +229,6 @@ def is_missing(values: NDArray[Any], *, or_empty: bool = False) -> NDArray[np.bo
 
 def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted distinct values and the index of each value among them."""
-    if values.dtype.kind != "O":
-        return np.unique(values, return_inverse=True)
     try:
         return np.unique(values, return_inverse=True)
     except TypeError:
