@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.datasets import make_classroom
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
 from tests.optional import optional
@@ -112,10 +111,7 @@ def test_a_series_with_the_default_index_is_in_node_order():
 @pytest.mark.parametrize(
     ("index", "sentence"),
     [
-        (
-            [5, 6, 7],
-            "name none of the nodes (they start with '5', the nodes with '0'): expected the names of the",
-        ),
+        ([5, 6, 7], "name none of the nodes (they start with '5', the nodes with '0'): expected the"),
         ([0, 1, 5], "name 1 node that the graph lacks, first '5'"),
         ([0, 1, 1], "give node '1' two values"),
     ],
@@ -194,18 +190,11 @@ class TestNodeAttributes:
         refused(GroupsError, "'team' is missing for 1 of 3 nodes, first 2", graph, attribute="team")
         assert found(read_graph(graph, attribute="team", missing="drop")) == {0: 5, 1: 6}
         refused(GroupsError, "No node has an attribute 'age': the graph has team", graph, attribute="age")
-        refused(
-            GroupsError,
-            "no node attribute 'team', and no such file: the graph has none",
-            MATRIX,
-            attribute="team",
-        )
+        refused(GroupsError, "no node attribute 'team'.*the graph has none", MATRIX, attribute="team")
 
     def test_columns_of_a_data_set(self):
-        room = make_classroom()
-        for name in ("gender", "house"):
-            column = room.sensitive_features if name == "gender" else room.house
-            assert read_graph(room, attribute=name).sensitive_features.tolist() == column.tolist()
+        room = eg.datasets.make_classroom()
+        assert read_graph(room, attribute="house").sensitive_features.tolist() == room.house.tolist()
 
     def test_a_graph_keeps_its_own(self):
         graph = read_graph(FRIENDS, PEOPLE, "gender")
