@@ -244,8 +244,6 @@ def _checked_weights(
         return None
     if weight.dtype.kind not in "buif":
         weight = _numbers(weight, where)
-    if dtype is None:
-        dtype = np.dtype(np.float32) if weight.dtype == np.float32 else np.dtype(np.float64)
     weight = as_weights(weight, dtype, where)
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:

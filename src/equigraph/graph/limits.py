@@ -32,11 +32,11 @@ def check_nodes(n_nodes: int, n_bytes: int, what: str) -> None:
         )
 
 
-def check_bytes(n_bytes: int, path: Path, *, free: int = FREE_BYTES, times: int = TIMES) -> None:
+def check_bytes(n_bytes: int, path: Path, *, free: int = FREE_BYTES) -> None:
     """Raise GraphError if the declared decompressed size is far larger than the file."""
-    size = path.stat().st_size
-    if n_bytes > free + times * size:
-        raise _too_large(path, size, free + times * size, f"{n_bytes:,}")
+    most = free + TIMES * path.stat().st_size
+    if n_bytes > most:
+        raise _too_large(path, most, f"{n_bytes:,}")
 
 
 def check_rows(n_rows: int, path: Path) -> None:
@@ -49,20 +49,19 @@ def check_rows(n_rows: int, path: Path) -> None:
         )
 
 
-def _too_large(path: Path, size: int, most: int, found: str) -> GraphError:
+def _too_large(path: Path, most: int, found: str) -> GraphError:
     return GraphError(
-        f"{path.name} unpacks from {size:,} bytes to {found}: expected at most {most:,}; unpack it before, or save "
-        "the graph as a sparse matrix with scipy.sparse.save_npz."
+        f"{path.name} unpacks from {path.stat().st_size:,} bytes to {found}: expected at most {most:,}; unpack it "
+        "before, or save the graph as a sparse matrix with scipy.sparse.save_npz."
     )
 
 
 class Inflated(io.RawIOBase):
     """Stream of the decompressed bytes of a gzipped file; too many raise GraphError instead of exhausting memory."""
 
-    def __init__(self, path: Path, *, free: int = FREE_TEXT, times: int = TEXT_TIMES) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self._path, self._size = path, path.stat().st_size
-        self._most = free + times * self._size
+        self._path, self._most = path, FREE_TEXT + TEXT_TIMES * path.stat().st_size
         self._stream = gzip.open(path)  # noqa: SIM115 (closed with this one)
         self._done = 0
 
@@ -75,7 +74,7 @@ class Inflated(io.RawIOBase):
         n_bytes = self._stream.readinto(buffer)
         self._done += n_bytes
         if self._done > self._most:
-            raise _too_large(self._path, self._size, self._most, "more")
+            raise _too_large(self._path, self._most, "more")
         return n_bytes
 
     def close(self) -> None:

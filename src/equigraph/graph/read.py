@@ -387,7 +387,9 @@ def read_graph(
     check_options(missing, unknown)
     check_merging(symmetrize, duplicates, dtype)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
-    options |= {"weight": weight, "ends": _given_ends(source, target)}
+    options |= {"weight": weight, "ends": None if source is None or target is None else (source, target)}
+    if (source is None) != (target is None):
+        raise ParameterError("source and target are the columns of the two ends of an edge: expected both.")
     held, order_seen = graph, isinstance(graph, Graph)  # what was given, or what its file holds
     if isinstance(graph, (str, os.PathLike)):
         path = Path(graph)
@@ -408,15 +410,6 @@ def read_graph(
         order_known = known.positional or order_seen
         known = attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
     return choose_attributes(known, attribute, intersect, attribute_weights, bins)
-
-
-def _given_ends(source: str | int | None, target: str | int | None) -> Ends | None:
-    """Return the columns of the two ends, or None if they are to be detected."""
-    if source is None and target is None:
-        return None
-    if source is None or target is None:
-        raise ParameterError("source and target are the columns of the two ends of an edge: expected both.")
-    return source, target
 
 
 def _given(

@@ -36,10 +36,8 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
         return _from_dense(matrix, dtype)
     if len(matrix.shape) != 2:
         check_shape(matrix.shape)
-    asked = _weight_dtype(matrix.dtype, dtype)
     indptr, indices, values = _checked_arrays(matrix)
-    shape = matrix.shape
-    values = as_weights(values, asked)
+    values, shape = as_weights(values, dtype), matrix.shape
     if matrix.format in _COMPRESSED:
         # A new object on the same arrays has its own flags, and sorting it never sorts the caller's.
         fresh = _COMPRESSED[matrix.format]((values, indices, indptr), shape=shape)
@@ -190,12 +188,20 @@ def canonical_index(csr: sparse.csr_array) -> sparse.csr_array:
 
 
 def as_weights(
-    values: NDArray[Any], dtype: np.dtype, where: Callable[[int], str] = lambda place: "The adjacency matrix"
+    values: NDArray[Any],
+    dtype: np.dtype | None = None,
+    where: Callable[[int], str] = lambda place: "The adjacency matrix",
 ) -> NDArray[Any]:
-    """Return numbers as floats of a type; raise GraphError if one underflows to zero.
+    """Return numbers as floats of a type, by default float32 as it is; raise GraphError if one underflows to zero.
 
     Numbers that overflow become infinity, which is reported later.
     """
+    if values.dtype.kind == "c":
+        raise GraphError(_COMPLEX)
+    if values.dtype.kind not in "buifO":
+        raise NotNumericError(f"The adjacency matrix has dtype {values.dtype}: expected numbers.")
+    if dtype is None:
+        dtype = np.dtype(np.float32) if values.dtype == np.float32 else np.dtype(np.float64)
     if values.dtype == object:
         values = _from_objects(values)
     with np.errstate(over="ignore", under="ignore"):
@@ -222,14 +228,11 @@ def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
         raise GraphError(
             "The adjacency matrix has rows of different lengths: expected a square matrix."
         ) from error
-    asked = _weight_dtype(array.dtype, dtype)
-    if array.dtype == object:
-        array = _from_objects(array)
     if array.ndim != 2 or 0 in array.shape:
         check_shape(array.shape)
     step = max(_CHUNK // array.shape[1], 1)
     starts = range(0, array.shape[0], step)
-    parts = [sparse.csr_array(as_weights(array[low : low + step], asked)) for low in starts]
+    parts = [sparse.csr_array(as_weights(array[low : low + step], dtype)) for low in starts]
     return canonical_index(sparse.vstack(parts, format="csr"))
 
 
@@ -242,16 +245,6 @@ def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
         raise GraphError(f"The adjacency matrix holds a number beyond float64: {error}.") from error
     except (TypeError, ValueError) as error:
         raise NotNumericError(f"The adjacency matrix holds entries that are not numbers: {error}.") from error
-
-
-def _weight_dtype(found: np.dtype, asked: np.dtype | None) -> np.dtype:
-    if found.kind == "c":
-        raise GraphError(_COMPLEX)
-    if found.kind not in "buifO":
-        raise NotNumericError(f"The adjacency matrix has dtype {found}: expected numbers.")
-    if asked is not None:
-        return asked
-    return np.dtype(np.float32) if found == np.float32 else np.dtype(np.float64)
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
