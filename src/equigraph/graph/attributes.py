@@ -225,9 +225,13 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
     if unknown == "add":  # all nodes must exist before values are assigned
         for one in given:
             graph = graph if one.keys is None else by_name(graph, one.keys, one.values, unknown)[0]
-    columns: list[NDArray[Any]] = []
+    columns: dict[str | None, NDArray[Any]] = {}
     incomplete = np.zeros(graph.n_nodes, dtype=bool)
     for one in given:
+        if one.attribute in columns:
+            raise GroupsError(
+                f"The attribute {one.attribute!r} is given twice: expected different attributes."
+            )
         if one.keys is None:
             values = _in_node_order(graph, one.values, order_known)
         else:
@@ -241,15 +245,20 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
         absent = is_missing(values, or_empty=True)
         if absent.any():
             values = _filled(graph, one, values, absent, missing)
-        columns.append(values)
+        columns[one.attribute] = values
         incomplete |= absent
     dropped = graph.dropped
     if missing == "drop" and incomplete.any():
         if incomplete.all():
             raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
         dropped = graph.node_names[incomplete]
-        graph, columns = subgraph(graph, ~incomplete), [values[~incomplete] for values in columns]
-    features, attribute = as_features(_by_attribute(given, columns), given[0].attribute)
+        graph = subgraph(graph, ~incomplete)
+        columns = {name: values[~incomplete] for name, values in columns.items()}
+    # Integers or text where they all are; other types stay as they are.
+    plain = {
+        name: as_names(values) if values.dtype.kind == "O" else values for name, values in columns.items()
+    }
+    features, attribute = as_features(plain, given[0].attribute)
     return graph._but(
         sensitive_features=features,
         attribute=attribute,
@@ -257,18 +266,6 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
         dropped=dropped,
         attribute_options=AttributeOptions(),
     )
-
-
-def _by_attribute(given: Sequence[Values], columns: Sequence[NDArray[Any]]) -> dict[str | None, NDArray[Any]]:
-    names = [one.attribute for one in given]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise GroupsError(f"The attribute {twice!r} is given twice: expected different attributes.")
-    # Integers or text where they all are; other types stay as they are.
-    return {
-        name: as_names(values) if values.dtype.kind == "O" else values
-        for name, values in zip(names, columns, strict=True)
-    }
 
 
 def _called(given: Values) -> str:
