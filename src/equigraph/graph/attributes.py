@@ -172,13 +172,13 @@ def _key_of(
         counted = 0 not in places and _counts_nodes(table, graph, every)
         return (0, table.column(0)) if counted else (None, None)
     first = table.column(0)
-    different = set(map(canonical, texts(first)))
-    if 0 not in places:
-        names_nodes = not different.isdisjoint(map(canonical, texts(graph.node_names))) if every else True
-        if names_nodes and (not every or 2 * len(different) >= table.n_rows):
-            return 0, first
+    if 0 not in places and not every:
+        return 0, first
+    different, nodes = (set(map(canonical, texts(names))) for names in (first, graph.node_names))
+    if 0 not in places and different & nodes and 2 * len(different) >= table.n_rows:
+        return 0, first
     if table.index is not None and not table.counts_rows:
-        return None, keys_of_index(table.index, False, graph)
+        return None, table.index
     if 0 not in places and len(different) == table.n_rows:
         return 0, first  # the caller reports that it names other nodes than the graph has
     return None, None

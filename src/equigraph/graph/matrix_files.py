@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -122,15 +122,6 @@ _COMPLEX = 0x08
 _START = 1 << 10
 
 
-class Variable(NamedTuple):
-    """A variable of a file: name, shape, kind (a letter of numpy; "O" if it is no matrix), and its reader."""
-
-    name: str
-    shape: tuple[int, ...]
-    kind: str
-    load: Callable[[], Any]
-
-
 def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
     """Read the matrix called A or adjacency, or the only square one; the arrays of a sparse one are not checked yet."""
     with open_bytes(path) as stream:
@@ -141,18 +132,19 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
         raise GraphError(f"{path.name} is a MATLAB file of version 7.3: save it with -v7.")
     order = "<" if data[126:_HEADER] == b"IM" else ">"
     try:
-        by_name: dict[str, Variable] = {}
+        declared: Declared = {}
+        loaders: dict[str, Callable[[], Any]] = {}
         for kind, content in _elements(data[_HEADER:], order):
             if kind not in (_MATRIX, _COMPRESSED):
                 raise EOFError
-            variable = _variable(content, kind == _COMPRESSED, order, path)
-            by_name[variable.name] = variable
-        variable = by_name[choose({name: (one.shape, one.kind) for name, one in by_name.items()}, path)]
-        if variable.kind == "O":
+            name, declared_as, load = _variable(content, kind == _COMPRESSED, order, path)
+            declared[name], loaders[name] = declared_as, load
+        chosen = choose(declared, path)
+        if declared[chosen][1] == "O":
             raise GraphError(
-                f"{path.name}: the variable {variable.name!r} holds no numbers, expected a real matrix."
+                f"{path.name}: the variable {chosen!r} holds no numbers, expected a real matrix."
             )
-        return checked_size(variable.load(), path)
+        return checked_size(loaders[chosen](), path)
     except EOFError:
         raise GraphError(
             f"{path.name} ends within a variable, or is damaged: expected a whole MATLAB file."
@@ -182,8 +174,13 @@ def _numbers(kind: int, content: bytes, order: str) -> NDArray[Any]:
     return np.frombuffer(content, dtype=dtype)
 
 
-def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
-    """Return a variable; only the start of a compressed one is decompressed before it is loaded."""
+def _variable(
+    content: bytes, packed: bool, order: str, path: Path
+) -> tuple[str, tuple[tuple[int, ...], str], Callable[[], Any]]:
+    """Return name, shape and kind ("O" if it is no matrix) of a variable, and its reader.
+
+    Only the start of a compressed one is decompressed before it is loaded.
+    """
 
     def arrays(first: int, count: int, most: int | None = None) -> list[NDArray[Any]]:
         data = _unpacked(content, path, order, most) if packed else content
@@ -208,7 +205,7 @@ def _variable(content: bytes, packed: bool, order: str, path: Path) -> Variable:
             raise EOFError
         return values.reshape(shape, order="F")
 
-    return Variable(name.tobytes().decode("latin-1"), shape, kind, load)
+    return name.tobytes().decode("latin-1"), (shape, kind), load
 
 
 def _unpacked(content: bytes, path: Path, order: str, most: int | None) -> bytes:
