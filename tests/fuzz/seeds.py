@@ -167,8 +167,7 @@ def mat():
             stream = io.BytesIO()
             savemat(stream, {"A": what, "b": np.arange(3.0)}, do_compression=packed)
             # The first line tells the time, and a case has to be the same whenever it is made.
-            data = b"MATLAB 5.0 MAT-file".ljust(116) + stream.getvalue()[116:]
-            cases.append({"graph.mat": data})
+            cases.append({"graph.mat": b"MATLAB 5.0 MAT-file".ljust(116) + stream.getvalue()[116:]})
     return cases
 
 

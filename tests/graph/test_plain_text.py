@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equigraph.exceptions import EquigraphError
 from equigraph.graph import read_graph, text_files
+from tests.reference.refusals import outcome
 
 PLAIN = st.one_of(st.integers(0, 30).map(str), st.just("9" * 15))
 ODD = st.one_of(
@@ -32,15 +32,6 @@ def lists_of_edges(draw):
     lines[:0] = filter(None, [delimiter.join(draw(HEADS).split(" ")[:width])])
     text = "".join(line + (draw(ENDS) if odd else "\n") for line in lines)
     return text.rstrip("\n") if draw(st.booleans()) else text, delimiter
-
-
-def outcome(path, **options):
-    """Return what is read, or the error."""
-    try:
-        graph = read_graph(path, **options)
-    except EquigraphError as error:
-        return type(error), str(error)
-    return graph.fingerprint(), graph.node_names.dtype, graph.adjacency.dtype
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")

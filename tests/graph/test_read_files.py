@@ -251,10 +251,3 @@ class TestOtherFormats:
             assert read_graph(tmp_path / name).fingerprint() == expected
         np.savez(tmp_path / "two.npz", x=WEIGHTED, y=WEIGHTED)
         refused(GraphError, r"two.npz holds 2 square matrices among x \(4, 4\), y", tmp_path / "two.npz")
-
-
-def test_line_numbers_of_many_lines(tmp_path):
-    lines = [f"{k},{k + 1},1" for k in range(500)]
-    lines[320:322] = ["# a comment in the middle", "0,1,2"]
-    path = write(tmp_path / "edges.csv", "\n".join(lines))
-    refused(GraphError, r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;", path)

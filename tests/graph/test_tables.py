@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equigraph.exceptions import EquigraphError
 from equigraph.graph import read_graph, tables
+from tests.reference.refusals import outcome
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -43,14 +43,6 @@ def edge_tables(draw):
     return pa.table(columns)
 
 
-def outcome(source, weight):
-    try:
-        graph = read_graph(source, weight=weight, duplicates="max")
-    except EquigraphError as error:
-        return type(error), str(error)
-    return graph.node_names.dtype.kind, graph.node_names.tolist(), graph.adjacency.toarray().tolist()
-
-
 def test_parts_with_dictionaries_of_their_own():
     codes = [pa.array(range(128), pa.int8()), pa.array([5, 4, None], pa.int8())]
     words = [[f"n{k + j}" for j in range(128)] for k in (0, 100)]
@@ -64,7 +56,8 @@ def test_parts_with_dictionaries_of_their_own():
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(edge_tables(), st.sampled_from([None, False, "hours", "weight"]))
 def test_tables_of_every_kind_agree(tmp_path, table, weight):
-    expected = outcome(pd.DataFrame(table.to_pydict(), dtype=object), weight)
-    assert outcome(table, weight) == expected
+    options = {"weight": weight, "duplicates": "max"}
+    expected = outcome(pd.DataFrame(table.to_pydict(), dtype=object), **options)
+    assert outcome(table, **options) == expected
     parquet.write_table(table, tmp_path / "e.parquet", row_group_size=3)
-    assert outcome(tmp_path / "e.parquet", weight) == expected
+    assert outcome(tmp_path / "e.parquet", **options) == expected
