@@ -136,7 +136,7 @@ def encode_rows(source: Array, target: Array, weight: Array | None, where: Calla
     if nested is not None:
         end, kind = "source" if nested < half else "target", type(ids[nested]).__name__
         raise GraphError(f"{where(nested % half)}: the {end} is a {kind}, expected text or a number.")
-    return rows_of_codes(*_encoded(ids), weight, where)
+    return rows_of_codes(*encode_ids(ids), weight, where)
 
 
 def rows_of_codes(
@@ -151,26 +151,20 @@ def rows_of_codes(
         raise GraphError(f"{where(row % half)}: the {end} is missing, expected the name of a node.")
     names = as_names(names)
     if names.dtype.kind == "O":
-        distinct, places = _encoded(object_array(texts(names)))
+        distinct, places = encode_ids(object_array(texts(names)))
         names, codes = text_array(distinct), places[codes]
     return EdgeRows(codes[:half], codes[half:], weight, names, where)
 
 
-def _encoded(ids: Array) -> tuple[Array, NDArray[np.integer]]:
-    """Return the distinct ids and the index of each id among them."""
-    if ids.dtype.kind != "O":
-        return encode_numbers(ids)
-    # A dictionary looks at every id twice; sorting all rows would compare each many times.
-    place = {one: k for k, one in enumerate(dict.fromkeys(ids))}
-    codes = np.fromiter(map(place.__getitem__, ids), dtype=np.int32, count=ids.size)
-    return object_array(place), codes
-
-
-def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.integer]]:
-    """Return the sorted distinct ids and the index of each id among them.
+def encode_ids(ids: Array) -> tuple[Array, NDArray[np.integer]]:
+    """Return the distinct ids, numbers sorted, and the index of each id among them.
 
     If the range of values is compact, a table of it is much faster than np.unique.
     """
+    if ids.dtype.kind == "O":
+        # A dictionary looks at every id twice; sorting all rows would compare each many times.
+        known = {one: k for k, one in enumerate(dict.fromkeys(ids))}
+        return object_array(known), np.fromiter(map(known.__getitem__, ids), dtype=np.int32, count=ids.size)
     if ids.dtype.kind != "i" or not ids.size:
         return np.unique(ids, return_inverse=True)
     low, high = int(ids.min()), int(ids.max())
@@ -199,10 +193,27 @@ def graph_from_rows(
     """
     if rows.names.size == 0:
         raise GraphError("The graph has no nodes: expected at least one edge or node.")
-    names, place = sort_names(rows.names) if sort else (rows.names, None)
     weight = _checked_weights(rows.weight, rows.where, check_dtype(dtype))
     directed = directed or symmetrize is not None
-    pairs = _distinct_pairs(rows, weight, names, place, duplicates, directed=directed)
+    names, source, target = rows.names, rows.source, rows.target
+    if sort:
+        names, place = sort_names(names)
+        source, target = place[source], place[target]
+    if not directed:  # the first end before the second
+        source, target = np.minimum(source, target), np.maximum(source, target)
+
+    def conflict(i: int, j: int) -> GraphError:
+        assert weight is not None
+        of_pair = np.flatnonzero((source == i) & (target == j))
+        first = of_pair[0]
+        other = of_pair[weight[of_pair] != weight[first]][0]
+        return GraphError(
+            f"{rows.where(int(other))}: the pair {pair_text(i, j, names)} has the weight {weight[other]:g} here "
+            f"and {weight[first]:g} in {rows.where(int(first))}; say how to combine them with "
+            f"duplicates='sum', 'max', 'min', 'mean' or 'first'."
+        )
+
+    pairs = merge_repeated(sorted_pairs(source, target, weight, names.size), duplicates, conflict)
     pairs = without_loops_and_zeros(pairs)
     if weight is None:
         pairs = pairs.astype(check_dtype(dtype) or np.float64)
@@ -211,29 +222,6 @@ def graph_from_rows(
     else:
         adjacency = canonical_index(pairs + pairs.T)
     return Graph._trusted(adjacency, names, positional=not sort)
-
-
-def _distinct_pairs(
-    rows: EdgeRows,
-    weight: Array | None,
-    names: Array,
-    place: Array | None,
-    duplicates: str,
-    *,
-    directed: bool,
-) -> sparse.csr_array:
-    """Return every pair once, with its weight; undirected ones with the first end before the second."""
-    source, target = rows.source, rows.target
-    if place is not None:
-        source, target = place[source], place[target]
-    if not directed:
-        source, target = np.minimum(source, target), np.maximum(source, target)
-
-    def conflict(i: int, j: int) -> GraphError:
-        assert weight is not None
-        return _conflict(np.flatnonzero((source == i) & (target == j)), weight, pair_text(i, j, names), rows)
-
-    return merge_repeated(sorted_pairs(source, target, weight, names.size), duplicates, conflict)
 
 
 def _checked_weights(
@@ -268,14 +256,3 @@ def _numbers(weight: Array, where: Callable[[int], str]) -> NDArray[np.float64]:
                 f"(weight=False ignores the weights)."
             ) from None
     return result
-
-
-def _conflict(of_pair: NDArray[np.intp], weight: Array, pair: str, rows: EdgeRows) -> GraphError:
-    """Return the error for rows of one pair with different weights."""
-    first = of_pair[0]
-    other = of_pair[weight[of_pair] != weight[first]][0]
-    return GraphError(
-        f"{rows.where(int(other))}: the pair {pair} has the weight {weight[other]:g} here "
-        f"and {weight[first]:g} in {rows.where(int(first))}; say how to combine them with "
-        f"duplicates='sum', 'max', 'min', 'mean' or 'first'."
-    )

@@ -151,10 +151,8 @@ def _unmatched_message(unmatched: list[str], named: list[str], graph: Graph, wha
 def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
     """Return the graph with isolated nodes added: in sorted order for an edge list, otherwise at the end."""
     names = _joined_names(graph.node_names, as_names(keys))
-    old = graph.adjacency
-    n, added = names.size, names.size - old.shape[0]
-    indptr = np.concatenate([old.indptr, np.full(added, old.indptr[-1], dtype=old.indptr.dtype)])
-    adjacency = sparse.csr_array((old.data, old.indices, indptr), shape=(n, n))
+    adjacency = sparse.csr_array(graph.adjacency)  # on the same arrays
+    adjacency.resize(names.size, names.size)
     if not graph.positional:
         names, place = sort_names(names)
         order = np.argsort(place)
