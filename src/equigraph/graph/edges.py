@@ -195,16 +195,16 @@ def graph_from_rows(
         raise GraphError("The graph has no nodes: expected at least one edge or node.")
     weight = _checked_weights(rows.weight, rows.where, check_dtype(dtype))
     directed = directed or symmetrize is not None
-    names, source, target = rows.names, rows.source, rows.target
+    names, ends = rows.names, [rows.source, rows.target]
     if sort:
         names, place = sort_names(names)
-        source, target = place[source], place[target]
-    if not directed:  # the first end before the second
-        source, target = np.minimum(source, target), np.maximum(source, target)
+        ends = [place[end] for end in ends]
+    if not directed:
+        ends = [np.minimum(*ends), np.maximum(*ends)]
 
     def conflict(i: int, j: int) -> GraphError:
         assert weight is not None
-        of_pair = np.flatnonzero((source == i) & (target == j))
+        of_pair = np.flatnonzero((ends[0] == i) & (ends[1] == j))
         first = of_pair[0]
         other = of_pair[weight[of_pair] != weight[first]][0]
         return GraphError(
@@ -213,7 +213,8 @@ def graph_from_rows(
             f"duplicates='sum', 'max', 'min', 'mean' or 'first'."
         )
 
-    pairs = merge_repeated(sorted_pairs(source, target, weight, names.size), duplicates, conflict)
+    pairs = merge_repeated(sorted_pairs(ends[0], ends[1], weight, names.size), duplicates, conflict)
+    ends.clear()  # their memory is needed below
     pairs = without_loops_and_zeros(pairs)
     if weight is None:
         pairs = pairs.astype(check_dtype(dtype) or np.float64)
