@@ -41,7 +41,9 @@ def multiplicative_best(product, H, W, penalty, mu):
     if mu == 0:
         factors = multiplicative_updates(product, H, W, max_iter=UPDATES, tol=0)
         return factors.history[-1] / product.squared_norm()
-    return normalized_updates(product, H, W, penalty, mu, max_iter=UPDATES, tol=0).history.min()
+    return normalized_updates(
+        product, H, W, penalty=penalty, weight=mu, max_iter=UPDATES, tol=0
+    ).history.min()
 
 
 def table(names, n_seeds):

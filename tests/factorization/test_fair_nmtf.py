@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import EmptyClusterWarning, ParameterError
-from equigraph.factorization import fair_nmtf
+from equigraph.factorization import starts
 from equigraph.factorization.penalties import Scatter
 from equigraph.graph.groups import encode_groups
 from equigraph.search import plans
@@ -138,7 +138,7 @@ def everything_is_large(monkeypatch):
         raise AssertionError("the exact start was asked for on a large graph")
 
     monkeypatch.setattr(plans, "_LARGE_NODES", 1)
-    monkeypatch.setattr(fair_nmtf, "soft_fair_labels", refuse)
+    monkeypatch.setattr(starts, "soft_fair_labels", refuse)
 
 
 @pytest.mark.usefixtures("everything_is_large")

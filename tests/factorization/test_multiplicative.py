@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.dfnmf import LayerSteps, OnRows, with_rows
+from equigraph.factorization.dfnmf import LayerSteps
 from equigraph.factorization.factors import Status
 from equigraph.factorization.multiplicative import iterate, keep_interaction, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity
@@ -148,20 +148,3 @@ def test_deep_updates_follow_the_dense_equations(layers, exponent, all_columns):
     np.testing.assert_allclose(factors.H, psi, rtol=1e-8)
     np.testing.assert_allclose(factors.W, W_dense, rtol=1e-8)
     assert factors.history[-1] == pytest.approx(value, rel=1e-9)
-
-
-def test_a_step_without_their_rows_is_a_step_with_rows_of_zeros():
-    rng = np.random.default_rng(0)
-    dense = np.zeros((9, 9))
-    linked = np.array([0, 2, 3, 5, 6, 8])
-    block = rng.random((6, 6))
-    dense[np.ix_(linked, linked)] = block + block.T
-    np.fill_diagonal(dense, 0)
-    penalty = 0.7 * GroupParity(np.array([0, 1, 0, 1, 1, 0, 1, 0, 1]))
-    first, second, W = rng.random((6, 3)), rng.random((3, 2)), np.eye(2) + 0.5
-    everyone = [with_rows(first, linked, 9), second]
-    all_of_them = deep_updates(dense, everyone, W, penalty, 0.25, max_iter=5)
-    linked_ones, own = dense[np.ix_(linked, linked)], OnRows(penalty, linked, 9)
-    some = deep_updates(linked_ones, [first, second], W, own, 0.25, max_iter=5)
-    np.testing.assert_allclose(with_rows(some.H, linked, 9), all_of_them.H, rtol=1e-12)
-    np.testing.assert_allclose(some.history, all_of_them.history, rtol=1e-12)

@@ -2,14 +2,14 @@ r"""Coordinate descent on the normalised objective; 50 passes over the graph rep
 
 A step extrapolates the membership to Y, holds the right factor B = Y W fixed, and sweeps once over the columns of H
 with a proximal term. Then W is fitted again. A penalty on group sums is minimised exactly within the sweep, any other
-by its gradient and a bound on its curvature. The products of H with A and with the penalty are linear in H, so those of
-Y, and of all points between two memberships, need no further pass over the graph.
+by its gradient and a bound on its curvature. The product with A is linear in H, so that of Y, and of all points between
+two memberships, needs no further pass over the graph.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,16 @@ from scipy import sparse
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.factorization.factors import Factors, Status
-from equigraph.factorization.multiplicative import reconstruction_error, relative_change
+from equigraph.factorization.multiplicative import reconstruction_error, squared_change
 from equigraph.factorization.normalized import (
     SETTLING,
     W_SWEEPS,
-    Scale,
     fit_interaction,
     length_forces,
-    penalty_weight,
-    rescale,
+    solve_normalized,
     strengths,
 )
-from equigraph.factorization.penalties import Penalty, curvature_bound
+from equigraph.factorization.penalties import Penalty, WeightedSum, curvature_bound
 from equigraph.factorization.penalties.base import form_of
 from equigraph.graph.groups.encode import indicator
 from equigraph.stores.products import Product, gram
@@ -98,9 +96,7 @@ def coordinate_descent(
     *,
     penalty: Penalty | None = None,
     weight: float = 0.0,
-    max_iter: int = 100,
-    tol: float = 1e-4,
-    notify: Notifier | None = None,
+    **options: Any,
 ) -> Factors:
     r"""Minimise the normalised objective over nonnegative H and symmetric, nonnegative W.
 
@@ -111,48 +107,57 @@ def coordinate_descent(
     takes one product. The scale of the initial W has no effect; the dtype of H is that of the computation. H and W are
     returned scaled so that all w are 1; the history never rises. R needs a finite ``curvature()``.
     """
+    return solve_normalized(_descend, product, H, W, penalty, weight, **options)
+
+
+def _descend(
+    product: Product,
+    H: NDArray,
+    W: NDArray,
+    *,
+    penalty: WeightedSum,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+    notify: Notifier | None = None,
+) -> Factors:
+    """Implement `coordinate_descent` for a graph of norm 1."""
     notify = notify or Notifier()
-    scale, AH = _first_pass(product, H)
-    if scale.norm == 0:
-        return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
-    solver = _Descent(penalty, weight, H.shape, scale)
-    here = solver.start(H, AH, np.asarray(W, dtype=np.float64))
+    solver = _Descent(penalty, H.shape)
+    here = solver.start(H, product(H), np.asarray(W, dtype=np.float64))
     before, history = here, []
     status, change = Status.MAX_ITER, float("nan")
     for step in range(1, max_iter + 1):
         trial = solver.sweep(here, before)
-        AH = _over(product(trial), scale.norm, H.dtype)
+        AH = product(trial)
         solver.capped = step <= SETTLING
         before, here = here, solver.accept(here, solver.point(trial, AH, here.W))
         history.append(here.objective)
         if tol > 0:
-            change = relative_change(before.H, here.H)
+            size = max(float(np.trace(before.HH)), np.finfo(float).tiny)
+            change = float(np.sqrt(squared_change(before.H, here.H) / size))
         if notify("factorization", step, max_iter, here.objective):
             status = Status.STOPPED
             break
         if tol > 0 and step > SETTLING and change < tol and solver.may_end:
             status = Status.CONVERGED
             break
-    H_out, W_out = rescale(here.H, here.W)
-    root = np.sqrt(scale.norm)
-    return Factors(H_out * H.dtype.type(root), W_out, np.asarray(history), change, status)
+    return Factors(here.H, here.W, np.asarray(history), change, status)
 
 
 class _Descent:
     """Adaptive step control: extrapolation, proximal term, and handling of failed steps."""
 
-    def __init__(self, penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale):
-        self.penalty = penalty if weight else None
-        self.groups: GroupTable | None = None
-        # Weight of the penalty for a graph of norm 1, and a bound on its curvature.
-        self.factor, self.curvature = penalty_weight(weight, shape[1], scale), 0.0
-        if self.penalty is not None:
-            self.groups, self.curvature = group_table(self.penalty), curvature_bound(self.penalty, *shape)
-        if not np.isfinite(self.curvature):
-            raise ParameterError(
-                f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the "
-                "curvature of a penalty that overrides gradient(): override curvature() too, or use solver='mu'."
-            )
+    def __init__(self, penalty: WeightedSum, shape: tuple[int, ...]):
+        self.penalty, self.groups = penalty, group_table(penalty)
+        self.curvature = 0.0
+        for weight, one in penalty.weighted:
+            bound = curvature_bound(one, *shape)
+            if not np.isfinite(bound):
+                raise ParameterError(
+                    f"{type(one).__name__}.curvature() is not finite: coordinate descent needs a bound on the "
+                    "curvature of a penalty that overrides gradient(): override curvature() too, or use solver='mu'."
+                )
+            self.curvature += weight * bound
         self.extrapolation = FIRST
         self.proximity = PROXIMITY
         self.capped = True
@@ -178,24 +183,59 @@ class _Descent:
 
     def point(self, H: NDArray, AH: NDArray, W: NDArray[np.float64], *, n_sweeps: int = W_SWEEPS) -> _Point:
         """Return the point of a membership, with the interaction fitted from W."""
-        if self.penalty is None:
-            image = np.zeros((0, H.shape[1]))
-        elif self.groups is None:
-            image = np.asarray(self.penalty.gradient(H), dtype=H.dtype)
-        else:
+        HH, HAH = gram(H, H), gram(H, AH)
+        # The penalty of each column.
+        if self.groups is not None:
             image = (self.groups.collect @ H).astype(np.float64, copy=False)
-        return self._fitted(H, AH, image, W, n_sweeps)
+            cost = np.einsum("sl,sl->l", image, self.groups.table @ image)
+        else:
+            image = np.asarray(self.penalty.gradient(H), dtype=H.dtype)
+            cost = 0.5 * np.einsum("ij,ij->j", H, image, dtype=np.float64)
+        W = fit_interaction(W, HAH, HH, cost, capped=self.capped, n_sweeps=n_sweeps)
+        objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
+        return _Point(H, AH, image, HH, HAH, cost, W, objective)
 
     def sweep(self, here: _Point, before: _Point) -> NDArray:
-        """Return the next membership by a sweep from the extrapolated one."""
+        """Return the next membership by a sweep over the columns of the extrapolated one."""
         beta = self.extrapolation if self.extrapolation >= LEAST and before is not here else 0.0
-        YY = here.HH
+        YY, W = here.HH, here.W
         if beta:
             cross = gram(here.H, before.H)
             YY = (1 + beta) ** 2 * here.HH - beta * (1 + beta) * (cross + cross.T) + beta**2 * before.HH
         Y, AY = extrapolate(here.H, before.H, beta), extrapolate(here.AH, before.AH, beta)
         image = here.image if self.groups is not None else extrapolate(here.image, before.image, beta)
-        return sweep(Y, AY, image, self.groups, self._model(here, YY))
+        BB = W @ YY @ W
+        w, force, steps = self._steps(here, np.diag(BB))
+        H, pull = Y.copy(), AY @ W.astype(Y.dtype)
+        for column in range(Y.shape[1]):
+            if steps[column] > 0:
+                # Minimum of the model of half the objective, without penalty and bound.
+                gradient = 2 * (H @ BB[:, column].astype(H.dtype) - pull[:, column])
+                target = H[:, column] - (gradient + 0.5 * force[column] * H[:, column]) / steps[column]
+                stiffness = w[column] / steps[column]
+                if self.groups is not None:
+                    target = target - _group_shift(target, image[:, column], self.groups, stiffness)
+                else:
+                    target -= image[:, column] * (0.5 * stiffness)
+                H[:, column] = target
+            np.maximum(H[:, column], 0, out=H[:, column])
+        return H
+
+    def _steps(self, here: _Point, squares: NDArray[np.float64]) -> tuple[NDArray, NDArray, NDArray]:
+        """Return, for each column, the weight w of the penalty, the force, and the curvature of the model.
+
+        The force is the coefficient of the part of the gradient that is proportional to the column itself. The
+        curvature has the proximal term in it; 0 leaves the column alone. Squares are the diagonal of B'B.
+        """
+        w, best = strengths(here.HH, here.W)
+        force = length_forces(here.cost, w, best, here.HH)
+        alive = w > 0
+        # The proximal term is the same for all columns when these are scaled so that all w are 1.
+        proximal = np.mean(squares[alive] / w[alive]) * self.proximity * w if alive.any() else w
+        steps = 2 * squares + 2 * proximal + 0.5 * np.maximum(force, 0)
+        if self.groups is None:
+            steps = steps + w * self.curvature
+        return w, force, np.where(alive, steps, 0.0)
 
     def accept(self, here: _Point, trial: _Point) -> _Point:
         """Return the trial point if it is better, else a point between, else the old one; adapt the next step."""
@@ -210,7 +250,8 @@ class _Descent:
         share = 1.0
         for _ in range(HALVINGS):
             share /= 2
-            between = self._between(here, trial, share)
+            H, AH = extrapolate(here.H, trial.H, -share), extrapolate(here.AH, trial.AH, -share)
+            between = self.point(np.maximum(H, 0), AH, here.W)
             if between.objective < here.objective:
                 self.extrapolation = self.extrapolation / 2 if self.extrapolation > LEAST else 0.0
                 self.failures = 0
@@ -218,74 +259,6 @@ class _Descent:
         self.extrapolation = 0.0
         self.failures += 1
         return here
-
-    def _between(self, here: _Point, trial: _Point, share: float) -> _Point:
-        H, AH, image = (
-            extrapolate(getattr(here, name), getattr(trial, name), -share) for name in ("H", "AH", "image")
-        )
-        np.maximum(H, 0, out=H)
-        return self._fitted(H, AH, image, here.W, W_SWEEPS)
-
-    def _fitted(
-        self, H: NDArray, AH: NDArray, image: NDArray, W: NDArray[np.float64], n_sweeps: int
-    ) -> _Point:
-        HH, HAH = gram(H, H), gram(H, AH)
-        # The penalty of each column; without a penalty the image has no rows.
-        if self.groups is not None:
-            cost = self.factor * np.einsum("sl,sl->l", image, self.groups.table @ image)
-        else:
-            cost = self.factor * 0.5 * np.einsum("ij,ij->j", H[: len(image)], image, dtype=np.float64)
-        W = fit_interaction(W, HAH, HH, cost, capped=self.capped, n_sweeps=n_sweeps)
-        objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
-        return _Point(H, AH, image, HH, HAH, cost, W, objective)
-
-    def _model(self, here: _Point, YY: NDArray[np.float64]) -> Model:
-        """Return the quadratic model of half the objective around the extrapolated membership."""
-        W = here.W
-        BB = W @ YY @ W
-        w, best = strengths(here.HH, W)
-        stiffness = self.factor * w
-        force = length_forces(here.cost, w, best, here.HH)
-        alive = w > 0
-        # The proximal term is the same for all columns when these are scaled so that all w are 1.
-        proximal = np.mean(np.diag(BB)[alive] / w[alive]) * self.proximity * w if alive.any() else w
-        step = 2 * np.diag(BB) + 2 * proximal + 0.5 * np.maximum(force, 0)
-        if self.groups is None:
-            step = step + stiffness * self.curvature
-        return Model(W, BB, force, np.where(alive, step, 0.0), stiffness)
-
-
-class Model(NamedTuple):
-    """The quadratic model of half the objective around the extrapolated membership Y."""
-
-    W: NDArray[np.float64]
-    BB: NDArray[np.float64]  # B'B for the right factor B = Y W
-    # Coefficient of the part of the gradient that is proportional to the column itself
-    force: NDArray[np.float64]
-    # Curvature along each coordinate, proximal term included; 0 leaves the column alone
-    step: NDArray[np.float64]
-    stiffness: NDArray[np.float64]  # weight of the penalty in each column
-
-
-def sweep(Y: NDArray, AY: NDArray, image: NDArray, groups: GroupTable | None, model: Model) -> NDArray:
-    """Return the next H from Y, A Y and the image under the penalty: the last group sums, or the gradient at Y.
-
-    A penalty on group sums is minimised exactly in each column; without a penalty the image has no rows.
-    """
-    H, pull = Y.copy(), AY @ model.W.astype(Y.dtype)
-    for column in range(Y.shape[1]):
-        if model.step[column] > 0:
-            # Minimum of the model without penalty and bound.
-            gradient = 2 * (H @ model.BB[:, column].astype(H.dtype) - pull[:, column])
-            target = H[:, column] - (gradient + 0.5 * model.force[column] * H[:, column]) / model.step[column]
-            stiffness = model.stiffness[column] / model.step[column]
-            if groups is not None:
-                target = target - _group_shift(target, image[:, column], groups, stiffness)
-            elif image.size:
-                target -= image[:, column] * (0.5 * stiffness)
-            H[:, column] = target
-        np.maximum(H[:, column], 0, out=H[:, column])
-    return H
 
 
 def _group_shift(target: NDArray, sums: NDArray, groups: GroupTable, stiffness: float) -> NDArray[np.float64]:
@@ -311,15 +284,3 @@ def extrapolate(here: NDArray, before: NDArray, extrapolation: float) -> NDArray
     out *= out.dtype.type(extrapolation)
     out += here
     return out
-
-
-def _first_pass(product: Product, H: NDArray) -> tuple[Scale, NDArray]:
-    """Return the scale of the graph, and A H divided by its norm, from one product."""
-    norm = float(np.sqrt(product.squared_norm()))
-    panel = product(np.column_stack([H, np.ones(H.shape[0], dtype=H.dtype)]))
-    scale = Scale(norm, float(panel[:, -1].mean(dtype=np.float64)))
-    return scale, _over(np.ascontiguousarray(panel[:, :-1]), norm or 1.0, H.dtype)
-
-
-def _over(panel: NDArray, norm: float, dtype: np.dtype) -> NDArray:
-    return (panel * panel.dtype.type(1 / norm)).astype(dtype, copy=False)

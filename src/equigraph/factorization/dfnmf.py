@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ from equigraph.factorization.multiplicative import (
     multiplicative_updates,
 )
 from equigraph.factorization.penalties import GroupParity, Penalty, WeightedSum, over_attributes
-from equigraph.factorization.penalties.base import PenaltyTerms
 from equigraph.graph.validate import in_users_unit
 from equigraph.stores.products import Product, SerialProduct, product_of, single_blas_thread
 
@@ -123,22 +122,13 @@ class DFNMF(Factorization):
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
-        adjacency, penalty = problem.adjacency, self._penalty_of(problem)
-        linked = np.flatnonzero(np.diff(adjacency.indptr))
-        # Pretraining sets the rows of nodes without an edge to 0, where they remain, so these nodes are left out.
-        reduced = self.pretrain_iter > 0 and 0 < linked.size < problem.n_nodes
-        if reduced:
-            adjacency = adjacency[linked][:, linked]
-            penalty = OnRows(penalty, linked, problem.n_nodes)
-        product = product_of(adjacency)
+        product = product_of(problem.adjacency)
         with self._notifier() as notify, single_blas_thread():
             H, W = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
-            steps = LayerSteps(product, H, penalty, self.exponent)
-            limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-            factors = iterate(steps, W, notify=notify, **limits)
+            steps = LayerSteps(product, H, self._penalty_of(problem), self.exponent)
+            factors = iterate(steps, W, max_iter=self.max_iter, tol=self.tol, notify=notify)
         self._warn_unless_converged(factors)
-        psi = with_rows(factors.H, linked, problem.n_nodes) if reduced else factors.H
-        psi, W = in_users_unit(psi, factors.W, problem.unit)
+        psi, W = in_users_unit(factors.H, factors.W, problem.unit)
         attributes = {**factors.attributes, "layers_": layers}
         return Clustering(membership=psi, interaction=W, attributes=attributes)
 
@@ -156,33 +146,6 @@ def _usable_layers(layers: tuple[int, ...], n_clusters: int, n_nodes: int) -> tu
     return (*(int(size) for size in sizes if n_clusters < size < n_nodes), n_clusters)
 
 
-class OnRows(Penalty):
-    """Penalty of all nodes as a function of some rows of the membership; the others are 0."""
-
-    def __init__(self, penalty: Penalty, rows: NDArray[np.intp], n_nodes: int):
-        self.penalty, self.rows, self.n_nodes = penalty, rows, n_nodes
-
-    def positive(self, H: NDArray) -> NDArray:
-        """Return the positive product for these rows."""
-        return self.terms(H).positive
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return the negative product for these rows."""
-        return self.terms(H).negative
-
-    def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value together."""
-        terms = self.penalty.terms(with_rows(H, self.rows, self.n_nodes))
-        return PenaltyTerms(terms.positive[self.rows], terms.negative[self.rows], terms.value)
-
-
-def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
-    """Return a membership of all nodes, 0 in the other rows."""
-    whole = np.zeros((n_nodes, H.shape[1]), dtype=H.dtype)
-    whole[rows] = H
-    return whole
-
-
 def pretrain(
     product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int, notify: Notifier
 ) -> tuple[list[NDArray], NDArray]:
@@ -192,15 +155,18 @@ def pretrain(
         return notify("pretraining", step, total, objective)
 
     H: list[NDArray] = []
-    rows, target = product.n_nodes, product
+    target = product
+    # The updates set the row of a node without an edge to 0, where it remains.
+    used = (product(np.ones((product.n_nodes, 1)))[:, 0] > 0) | (max_iter == 0)
     for size in layers:
-        H0 = rng.random((rows, size))
+        H0 = np.zeros((used.size, size))
+        H0[used] = rng.random((np.count_nonzero(used), size))
         W = np.eye(size) + 1 / size
         if max_iter:
             factors = multiplicative_updates(target, H0, W, max_iter=max_iter, tol=0, notify=pretraining)
             H0, W = factors.H, factors.W
         H.append(H0)
-        rows, target = size, SerialProduct(sparse.csr_array(W))
+        used, target = np.ones(size, dtype=bool), SerialProduct(sparse.csr_array(W))
     return H, W
 
 

@@ -17,15 +17,14 @@ from equigraph.factorization.multiplicative import has_row_form
 from equigraph.factorization.normalized import normalized_updates
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import (
+    fair_labels,
     open_product,
-    quick_fair_labels,
     random_labels,
     start_from_labels,
 )
 from equigraph.search.plans import is_large
 from equigraph.search.pool import Target
-from equigraph.spectral.soft import soft_fair_labels
-from equigraph.stores.products import Product, SerialProduct, StoreProduct
+from equigraph.stores.products import Product, StoreProduct
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 # Largest weight, as the dial at 1 would be an infinite one; larger weights make no difference.
@@ -162,49 +161,43 @@ class FairNMTF(Factorization):
         self, problem: Problem, product: Product, penalty: Penalty | None, seed: int, dtype: Any, notify: Any
     ) -> Factors:
         """Factorise the graph from one start."""
-        weight = min(_weight(self.fairness), _MOST_WEIGHT)
-        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
         labels, there = self._start(problem, product, seed)
         H, W = start_from_labels(there, labels, self.n_clusters, dtype)
-        if is_out_of_core(problem.graph, self.execution):
-            if there is product:
-                return normalized_updates(product, H, W, penalty, weight, **options)
-            # The workers were lost: one step turns the remaining labels into factors.
-            left = normalized_updates(there, H, W, penalty, weight, **{**options, "max_iter": 1})
-            return replace(left, status=Status.STOPPED)
         if penalty is self.penalty:
             check_penalty(penalty, H)
-        if self.solver == "mu" and problem.adjacency.nnz:
-            return normalized_updates(product, H, W, penalty, weight, **options)
-        return coordinate_descent(product, H, W, penalty=penalty, weight=weight, **options)
+        stored = is_out_of_core(problem.graph, self.execution)
+        solve = normalized_updates if stored or self.solver == "mu" else coordinate_descent
+        weight = min(_weight(self.fairness), _MOST_WEIGHT)
+        options: dict[str, Any] = {"penalty": penalty, "weight": weight, "tol": self.tol, "notify": notify}
+        if there is product:
+            return solve(product, H, W, max_iter=self.max_iter, **options)
+        # The workers were lost: one step turns the remaining labels into factors.
+        return replace(solve(there, H, W, max_iter=1, **options), status=Status.STOPPED)
 
     def _start(self, problem: Problem, product: Product, seed: int) -> tuple[NDArray, Product]:
         """Return initial labels and a product, which is a new one if an out-of-core search has lost its workers."""
-        stored = is_out_of_core(problem.graph, self.execution)
-        here = product if stored else SerialProduct(problem.adjacency)
         if self.init == "random":
-            return random_labels(problem.n_nodes, self.n_clusters, seed), here
-        columns, weights = problem.fair_columns()
+            return random_labels(problem.n_nodes, self.n_clusters, seed), product
+        stored = is_out_of_core(problem.graph, self.execution)
         if self.init == "partition":
             from equigraph.search.large import LargeSearch, make_search
 
+            columns, weights = problem.fair_columns()
             graph = product.store if stored and isinstance(product, StoreProduct) else problem.adjacency
             search = make_search(graph, columns, self.n_clusters, weights=weights, seed=seed)
             labels = search.solve([Target(float(self.fairness))])[0]
             if stored and isinstance(search, LargeSearch) and search.store is not graph:
-                here = StoreProduct(search.store, product.squared_norm())
-            return labels, here
+                product = StoreProduct(search.store, product.squared_norm())
+            return labels, product
         strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
-        options: dict[str, Any] = {"strength": strength, "seed": seed}
-        if stored or is_large(problem.n_nodes, problem.adjacency.nnz):  # a bounded number of passes
-            return quick_fair_labels(problem, product, self.n_clusters, **options), here
-        codes = None if columns is None or problem.groups is None else problem.groups.codes
-        return soft_fair_labels(problem.adjacency, codes, self.n_clusters, **options), here
+        exact = not (stored or is_large(problem.n_nodes, problem.adjacency.nnz))
+        options: dict[str, Any] = {"strength": strength, "seed": seed, "exact": exact}
+        return fair_labels(problem, product, self.n_clusters, **options), product
 
     def _penalty_of(self, problem: Problem) -> Penalty | None:
         if not isinstance(self.penalty, str):
             return self.penalty
-        if problem.attributes is None or problem.fair_columns()[0] is None:
+        if problem.attributes is None or self.fairness == 0:
             return None
         return over_attributes(problem.attributes, Scatter if self.penalty == "scatter" else Contrastive)
 

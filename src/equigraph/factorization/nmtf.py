@@ -33,8 +33,8 @@ from equigraph.factorization.penalties import (
 )
 from equigraph.factorization.starts import (
     custom_start,
+    fair_labels,
     open_product,
-    quick_fair_labels,
     random_start,
     spectral_start,
     start_from_labels,
@@ -203,7 +203,7 @@ class NMTF(Factorization):
         if not is_out_of_core(problem.graph, self.execution):
             product = SerialProduct(problem.adjacency)
         elif self.init == "spectral":
-            labels = quick_fair_labels(problem, product, self.n_clusters, strength=0.0, seed=problem.seed)
+            labels = fair_labels(problem, product, self.n_clusters, strength=0.0, seed=problem.seed)
             return start_from_labels(product, labels, self.n_clusters)
         return _STARTS[self.init](product, self.n_clusters, problem.rng())
 

@@ -15,13 +15,14 @@ squared length of column l of ``H diag(sqrt(w))`` is its strongest link in the W
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.factorization.factors import Factors
+from equigraph.factorization.factors import Factors, Status
 from equigraph.factorization.multiplicative import Sums, multiplicative_updates
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.stores.products import Product, gram
@@ -31,23 +32,6 @@ from equigraph.stores.products import Product, gram
 SETTLING = 10
 # Most sweeps over the entries of W in a step, and the change at which they stop.
 W_SWEEPS, W_TOLERANCE = 3, 1e-10
-
-
-class Scale(NamedTuple):
-    """Scale of a graph, by which the objective is normalised."""
-
-    norm: float
-    mean_degree: float
-
-
-def graph_scale(product: Product) -> Scale:
-    """Return the Frobenius norm and the mean degree of the graph, by one pass over it."""
-    return Scale(float(np.sqrt(product.squared_norm())), float(product(np.ones((product.n_nodes, 1))).mean()))
-
-
-def penalty_weight(weight: float, n_clusters: int, scale: Scale) -> float:
-    """Return the factor of R after A and W are divided by the norm of A."""
-    return weight * scale.norm / (n_clusters * scale.mean_degree)
 
 
 def strengths(
@@ -175,13 +159,41 @@ def _fit_step(W: NDArray, sums: Sums, step: int) -> tuple[NDArray, NDArray]:
 
 
 def normalized_updates(
-    product: Product, H: NDArray, W: NDArray, penalty: Penalty | None, weight: float, **options: Any
+    product: Product,
+    H: NDArray,
+    W: NDArray,
+    *,
+    penalty: Penalty | None = None,
+    weight: float = 0.0,
+    **options: Any,
 ) -> Factors:
-    """Run multiplicative updates on the graph scaled to norm 1, so that the unit of the weights has no effect."""
-    scale = graph_scale(product)
-    terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
-    start = rescale(H, W / scale.norm)
-    unit = product.scaled(1 / scale.norm)
-    factors = multiplicative_updates(unit, *start, penalty=WeightedSum(terms), fit=_fit_step, **options)
+    """Minimise the normalised objective by multiplicative updates."""
+
+    def solve(unit: Product, H: NDArray, W: NDArray, **options: Any) -> Factors:
+        return multiplicative_updates(unit, *rescale(H, W), fit=_fit_step, **options)
+
+    return solve_normalized(solve, product, H, W, penalty, weight, **options)
+
+
+def solve_normalized(
+    solve: Callable[..., Factors],
+    product: Product,
+    H: NDArray,
+    W: NDArray,
+    penalty: Penalty | None,
+    weight: float,
+    **options: Any,
+) -> Factors:
+    """Run a solver on the graph scaled to norm 1, so that the unit of the weights has no effect.
+
+    The solver gets the penalty with its factor in the normalised objective. The factors are those of the graph itself,
+    scaled so that all w are 1.
+    """
+    norm = float(np.sqrt(product.squared_norm()))
+    if norm == 0:
+        return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
+    mean_degree = float(product(np.ones((product.n_nodes, 1))).mean())
+    terms = [] if penalty is None else [(weight * norm / (H.shape[1] * mean_degree), penalty)]
+    factors = solve(product.scaled(1 / norm), H, W / norm, penalty=WeightedSum(terms), **options)
     H, W = rescale(factors.H, factors.W)
-    return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)
+    return replace(factors, H=H * H.dtype.type(np.sqrt(norm)), W=W)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from equigraph.base import Problem
-from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.exceptions import ParameterError
+from equigraph.spectral.embedding import leading_eigenpairs
 from equigraph.spectral.labels import spectral_labels
 from equigraph.spectral.soft import are_few, labels_by_products, soft_fair_labels
 from equigraph.stores.blocks import BlockGraph
@@ -29,8 +29,6 @@ from equigraph.stores.stores import is_out_of_core, open_store
 # Least number of stored entries for singular values by a fixed number of passes; number of passes, and of extra columns
 # for faster convergence.
 _FEW_PASSES_FROM, _PASSES, _SPARE = 5_000_000, 6, 6
-# Up to this size, or if nearly all eigenvalues are wanted, LAPACK is at least as fast as ARPACK.
-_DENSE_NODES = 64
 
 
 @contextmanager
@@ -88,13 +86,13 @@ def start_from_labels(
     return (H + 0.1).astype(dtype, copy=False), mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
 
 
-def quick_fair_labels(
-    problem: Problem, product: Product, n_clusters: int, *, strength: float, seed: int
+def fair_labels(
+    problem: Problem, product: Product, n_clusters: int, *, strength: float, seed: int, exact: bool = False
 ) -> NDArray[np.intp]:
-    """Return `labels_by_products`, or `soft_fair_labels` in memory if few nodes have an edge."""
+    """Return `labels_by_products`, or `soft_fair_labels` in memory if asked to or if few nodes have an edge."""
     codes = None if problem.groups is None else problem.groups.codes
     degrees = product(np.ones((product.n_nodes, 1)))[:, 0]
-    if are_few(degrees, n_clusters):
+    if exact or are_few(degrees, n_clusters):
         graph = problem.graph.to_graph() if isinstance(problem.graph, BlockGraph) else problem.graph
         return soft_fair_labels(graph.unit_adjacency, codes, n_clusters, strength=strength, seed=seed)
     return labels_by_products(product, degrees, codes, n_clusters, strength=strength, seed=seed)
@@ -130,25 +128,14 @@ def largest_singular_values(product: Product, count: int) -> NDArray[np.float64]
     isolated values are accurate to many digits, those in the bulk of the spectrum to a few percent.
     """
     n_nodes = product.n_nodes
-    if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
-        values = np.linalg.eigvalsh(product(np.eye(n_nodes)))
-    elif product.squared_norm() == 0:
-        values = np.zeros(count)
-    elif isinstance(product, SerialProduct) and product.adjacency.nnz >= _FEW_PASSES_FROM:
-        values = _values_by_few_passes(product_of(product.adjacency), count)
-    else:
-        operator = LinearOperator(
-            (n_nodes, n_nodes), matvec=lambda x: product(x.reshape(-1, 1)).ravel(), dtype=np.float64
-        )
-        # A fixed, non-symmetric start vector makes the result reproducible.
-        v0 = 1 + np.arange(n_nodes) / n_nodes
-        try:
-            values = eigsh(operator, k=count, which="LM", return_eigenvectors=False, v0=v0)
-        except ArpackError as error:
-            raise InfeasibleError(
-                f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
-            ) from error
-    return np.sort(np.abs(values))[::-1][:count]
+    if product.squared_norm() == 0:
+        return np.zeros(count)
+    if isinstance(product, SerialProduct) and product.adjacency.nnz >= _FEW_PASSES_FROM:
+        return _values_by_few_passes(product_of(product.adjacency), count)
+    # A fixed, non-symmetric start vector makes the result reproducible.
+    start = 1 + np.arange(n_nodes) / n_nodes
+    error = f"The {count} largest singular values of the graph did not converge ({{}}): use init='random'."
+    return np.abs(leading_eigenpairs(product, count, start, which="LM", error=error)[0])
 
 
 def _values_by_few_passes(product: Product, count: int) -> NDArray[np.float64]:

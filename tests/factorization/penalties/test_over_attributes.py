@@ -59,6 +59,13 @@ def test_every_fair_method_takes_several_attributes(name):
     assert model.n_nonempty_clusters_ >= 2
 
 
+@pytest.mark.parametrize("name", ["fair-nmtf", "ifair-nmtf", "dfnmf"])
+def test_without_fairness_an_attribute_may_be_constant(name):
+    model = METHODS[name].load()(3, fairness=0, random_state=0)
+    model.fit(ROOM.adjacency, sensitive_features={"school": ["one"] * 30, **BOTH})
+    assert model.n_nonempty_clusters_ == 3
+
+
 def test_fair_louvain_climbs_the_mean_of_attributes():
     graph = eg.read_graph(ROOM.adjacency, BOTH, attribute_weights={"house": 3})
     model = eg.FairLouvain(3, fairness=0.5, random_state=0).fit(graph)

@@ -162,6 +162,13 @@ def test_single_precision_stays_single_and_close():
         np.testing.assert_allclose(single.positive, penalty.positive(H), rtol=1e-5)
 
 
+def test_whole_numbers_are_not_rounded():
+    codes, H = draw([3, 2], 0)
+    H = H.round().astype(int)
+    for penalty in (Scatter(codes), 0.5 * Scatter(codes), GraphPenalty(np.full((5, 5), 0.3))):
+        np.testing.assert_array_equal(penalty.gradient(H), penalty.gradient(H.astype(float)))
+
+
 def test_constant_groups_and_negative_weights_are_refused():
     with pytest.raises(GroupsError, match="at least two groups"):
         Contrastive(["a"] * 5)

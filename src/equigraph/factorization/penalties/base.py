@@ -19,6 +19,11 @@ _ROUNDS = 20  # iterations for a bound on the curvature
 MOST_GROUPS = 1024
 
 
+def precision(H: NDArray) -> np.dtype:
+    """Return the dtype of the products with a membership: its own, or float64 for whole numbers."""
+    return np.result_type(H, np.float32)
+
+
 class PenaltyTerms(NamedTuple):
     """Both products and the value of a penalty for one membership."""
 
@@ -125,7 +130,23 @@ class Penalty(ABC):
         return WeightedSum([(1.0, self), (1.0, other)])
 
 
-class WeightedSum(Penalty):
+class PenaltyByTerms(Penalty):
+    """Base class of penalties that compute both products together, in ``terms``."""
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the product that decreases H."""
+        return self.terms(H).positive
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the product that increases H."""
+        return self.terms(H).negative
+
+    @abstractmethod
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value."""
+
+
+class WeightedSum(PenaltyByTerms):
     """A sum of penalties with nonnegative weights; terms of weight zero are left out.
 
     Parameters
@@ -153,14 +174,6 @@ class WeightedSum(Penalty):
                 self.weighted += [(weight * inner, one) for inner, one in penalty.weighted if weight * inner]
             elif weight:
                 self.weighted.append((float(weight), penalty))
-
-    def positive(self, H: NDArray) -> NDArray:
-        """Return the weighted sum of the positive products."""
-        return self.terms(H).positive
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return the weighted sum of the negative products."""
-        return self.terms(H).negative
 
     def gradient(self, H: NDArray) -> NDArray:
         """Return the weighted sum of the gradients."""
@@ -195,12 +208,9 @@ class WeightedSum(Penalty):
         return PenaltyTerms(positive, self._sum(H, [part.negative for part in parts]), float(value))
 
     def _sum(self, H: NDArray, parts: list[NDArray]) -> NDArray:
-        if not parts:
-            return np.zeros_like(H)
-        weights = [np.asarray(weight, dtype=H.dtype) for weight, _ in self.weighted]
-        total = weights[0] * parts[0]
-        for weight, part in zip(weights[1:], parts[1:], strict=True):
-            total += weight * part
+        total = np.zeros_like(H, dtype=precision(H))
+        for (weight, _), part in zip(self.weighted, parts, strict=True):
+            total += total.dtype.type(weight) * part
         return total
 
     def __repr__(self) -> str:
@@ -247,11 +257,11 @@ class GraphPenalty(Penalty):
 
     def positive(self, H: NDArray) -> NDArray:
         """Return the product with the positive entries of the Laplacian."""
-        return (self._up @ H).astype(H.dtype, copy=False)
+        return (self._up @ H).astype(precision(H), copy=False)
 
     def negative(self, H: NDArray) -> NDArray:
         """Return the product with the negative entries of the Laplacian."""
-        return (self._down @ H).astype(H.dtype, copy=False)
+        return (self._down @ H).astype(precision(H), copy=False)
 
     def curvature(self) -> float:
         """Return the largest row sum of absolute values, a bound on the largest eigenvalue."""

@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError
-from equigraph.factorization.penalties.base import MOST_GROUPS, GroupForm, Penalty, PenaltyTerms, WeightedSum
+from equigraph.factorization.penalties.base import (
+    MOST_GROUPS,
+    GroupForm,
+    Penalty,
+    PenaltyByTerms,
+    PenaltyTerms,
+    WeightedSum,
+    precision,
+)
 from equigraph.graph.groups import Attributes, Groups, encode_groups
 from equigraph.graph.groups.encode import indicator
 
@@ -28,7 +36,7 @@ def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -
     return WeightedSum(zip(attributes.weights.tolist(), map(make, attributes.groups.values()), strict=True))
 
 
-class _GroupPenalty(Penalty):
+class _GroupPenalty(PenaltyByTerms):
     """Base class of penalties whose products depend on the group of a node (and on the node's own row) only.
 
     A subclass implements each product on the group sums of H; ``own`` is that of `GroupForm`.
@@ -52,14 +60,6 @@ class _GroupPenalty(Penalty):
         self._sizes = groups.sizes.astype(np.float64)[:, None]
         self._own = np.zeros(groups.n_groups)
 
-    def positive(self, H: NDArray) -> NDArray:
-        """Return the product that decreases H."""
-        return self.terms(H).positive
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return the product that increases H."""
-        return self.terms(H).negative
-
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value from one pass over H."""
         sums = self._collect @ H
@@ -78,6 +78,12 @@ class _GroupPenalty(Penalty):
         each = np.eye(self.groups.n_groups)
         return GroupForm(self.groups.codes, self._up(each), self._down(each), self._own)
 
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
+        each, roots = np.eye(self.groups.n_groups), np.sqrt(self._sizes)
+        table = roots * (self._up(each) - self._down(each)) * roots.T + np.diag(self._own)
+        return max(float(np.linalg.eigvalsh((table + table.T) / 2)[-1]), 0.0)
+
     @abstractmethod
     def _up(self, sums: NDArray) -> NDArray:
         """Return the positive product of each group, without the node's own row."""
@@ -88,7 +94,7 @@ class _GroupPenalty(Penalty):
 
     def _spread(self, table: NDArray, H: NDArray) -> NDArray:
         """Return the row of its group for each node."""
-        return np.take(table.astype(H.dtype, copy=False), self.groups.codes, axis=0)
+        return np.take(table.astype(precision(H), copy=False), self.groups.codes, axis=0)
 
 
 class Contrastive(_GroupPenalty):
@@ -140,13 +146,6 @@ class Contrastive(_GroupPenalty):
         terms, weighted = self.terms(H), self._per_other * (self._collect @ H)
         transposed = self._spread(weighted.sum(axis=0) - weighted, H)
         return 2 * terms.positive - terms.negative - transposed
-
-    def curvature(self) -> float:
-        """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
-        roots = np.sqrt(self._sizes.ravel())
-        cross = -np.outer(roots, roots) * (self._per_other + self._per_other.T) / 2
-        np.fill_diagonal(cross, self._per_same > 0)
-        return max(float(np.linalg.eigvalsh(cross)[-1]), 0.0)
 
     def _up(self, sums: NDArray) -> NDArray:
         return self._per_same * sums
@@ -229,11 +228,6 @@ class GroupParity(_GroupPenalty):
         rows = centred if all_columns else centred[:, :-1]
         # Row s of F is the same for all nodes of group s, so FF' is this small table, spread over the nodes.
         self._table = rows @ rows.T
-
-    def curvature(self) -> float:
-        """Return the largest eigenvalue of FF'."""
-        roots = np.sqrt(self._sizes)
-        return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
 
     def _up(self, sums: NDArray) -> NDArray:
         return np.maximum(self._table, 0) @ sums
