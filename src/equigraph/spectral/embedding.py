@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,13 @@ from equigraph.graph.groups.encode import indicator
 
 # Singular values below this, relative to the largest possible one, count as zero.
 _RANK_TOLERANCE = 1e-10
-# Up to this size LAPACK is as fast as ARPACK, and always converges.
-DENSE_NODES = 100
+# Up to this size LAPACK is as fast as ARPACK, and always converges: for constrained eigenvectors, and for plain ones.
+DENSE_NODES, _LAPACK_NODES = 100, 64
 # Limits of graphs for which a sparse factorisation is tried first. Its fill-in is not known in advance, and may reach
-# n^2 / 2: at worst a few seconds and 300 MB within these limits (LastFM, 5,576 nodes with 7 entries each, takes 0.1 s).
+# n^2 / 2: at worst a few seconds and 300 MB within these limits (LastFM, 5,576 nodes with 8 entries each, takes 0.1 s).
 _FACTOR_NODES = 2_000
 _FACTOR_SPARSE_NODES = 8_000
-_FACTOR_ENTRIES = 8
+_FACTOR_ENTRIES = 9
 # Limit for a factorisation after iterations have failed: they fail on long, thin graphs, whose fill-in is small.
 _RESCUE_NODES = 200_000
 # Shift of the Laplacian, relative to the mean degree: large enough for accurate solves, small against its gaps.
@@ -63,22 +62,23 @@ def constrained_embedding(
     unit = 2.0 ** np.round(np.log2(float(adjacency.sum()) / max(n_nodes, 1)))
     scaled = sparse.csr_array(adjacency, dtype=np.float64) / unit
     degrees = np.asarray(scaled.sum(axis=1)).ravel()
-    scale = 1 / np.sqrt(degrees) if normalized else None
-    laplacian = Laplacian(scaled, degrees, scale)
+    # The null vector of a connected graph, in coordinates in which the eigenvectors are orthonormal.
+    root = np.sqrt(degrees) if normalized else np.ones(n_nodes)
+    half = sparse.diags_array(1 / root)
+    laplacian = sparse.csr_array(half @ (sparse.diags_array(degrees) - scaled) @ half)
     with threadpool_limits(limits=1, user_api="blas"):
-        excluded = _orthonormal(constraint, scale, n_nodes)
+        excluded = _orthonormal(half @ (np.zeros((n_nodes, 0)) if constraint is None else constraint))
         check_dimensions(n_nodes, excluded.shape[1], n_vectors)
-        known = null_vectors(
-            scaled, np.sqrt(degrees) if normalized else np.ones(n_nodes), excluded, n_vectors
-        )
+        known = null_vectors(scaled, root, excluded, n_vectors)
         values, vectors = np.zeros(known.shape[1]), known
         if known.shape[1] < n_vectors:
-            found = smallest(laplacian, excluded, known, n_vectors - known.shape[1], method=method)
+            n_more = n_vectors - known.shape[1]
+            found = smallest(laplacian, excluded, known, n_more, normalized=normalized, method=method)
             found_values, found = _refine(laplacian, found, np.hstack([excluded, known]))
             values, vectors = np.concatenate([values, found_values]), np.hstack([known, found])
-    if scale is None:
-        return values * unit, vectors
-    return values, vectors * (scale / np.sqrt(unit))[:, None]
+    if normalized:
+        return values, vectors / (root * np.sqrt(unit))[:, None]
+    return values * unit, vectors
 
 
 def group_constraint(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
@@ -127,179 +127,127 @@ def null_vectors(
     rows = np.arange(component.size)
     indicators = sparse.csr_array((weights / norms[part], (rows, part)), shape=(component.size, n_parts))
     overlap = (indicators.T @ excluded).T
-    mixing = linalg.null_space(overlap, rcond=_RANK_TOLERANCE) if _is_large(overlap) else np.eye(n_parts)
-    return indicators @ mixing[:, :n_vectors]
-
-
-def _is_large(overlap: NDArray) -> bool:
     # null_space is relative to the largest singular value, which may itself be rounding noise.
-    return bool(overlap.size and np.abs(overlap).max() > _RANK_TOLERANCE)
+    if overlap.size == 0 or np.abs(overlap).max() <= _RANK_TOLERANCE:
+        return indicators.toarray()[:, :n_vectors]
+    return indicators @ linalg.null_space(overlap, rcond=_RANK_TOLERANCE)[:, :n_vectors]
 
 
-def _orthonormal(constraint: NDArray | None, scale: NDArray | None, n_nodes: int) -> NDArray[np.float64]:
+def _orthonormal(columns: NDArray) -> NDArray[np.float64]:
     """Return an orthonormal basis of the constrained directions, without dependent columns."""
-    if constraint is None or constraint.shape[1] == 0:
-        return np.zeros((n_nodes, 0))
-    columns = constraint if scale is None else constraint * scale[:, None]
     norms = np.linalg.norm(columns, axis=0)
     columns = columns[:, norms > 0] / norms[norms > 0]
     q, r, _ = linalg.qr(columns, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(r))
-    return np.ascontiguousarray(
-        q[:, : np.count_nonzero(diagonal > _RANK_TOLERANCE * max(diagonal.max(), 0.0))]
-    )
+    rank = np.count_nonzero(diagonal > _RANK_TOLERANCE * diagonal.max(initial=0.0))
+    return np.ascontiguousarray(q[:, :rank])
 
 
-def _refine(laplacian: Laplacian, vectors: NDArray, deflated: NDArray) -> tuple[NDArray, NDArray]:
+def _refine(laplacian: sparse.csr_array, vectors: NDArray, deflated: NDArray) -> tuple[NDArray, NDArray]:
     """Restore orthogonality to machine precision and return Rayleigh-Ritz pairs, ascending."""
     for _ in range(2):
         vectors = vectors - deflated @ (deflated.T @ vectors)
         vectors = np.linalg.qr(vectors)[0]
-    projected = vectors.T @ laplacian.times(vectors)
+    projected = vectors.T @ (laplacian @ vectors)
     values, rotation = linalg.eigh((projected + projected.T) / 2)
     return np.maximum(values, 0.0), vectors @ rotation
 
 
-@dataclass(frozen=True)
-class Laplacian:
-    r"""Operator M of the eigenproblem, in coordinates in which the eigenvectors are orthonormal.
-
-    M is L = D - A, or with ``scale`` :math:`s = d^{-1/2}` the normalised :math:`I - D^{-1/2} A D^{-1/2}`.
-    """
-
-    adjacency: sparse.csr_array  # in double precision, mean degree near 1, every node with an edge
-    degrees: NDArray[np.float64]
-    scale: NDArray[np.float64] | None
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return int(self.degrees.size)
-
-    def bound(self) -> float:
-        """Return a bound on the eigenvalues: 2 if normalised, else the largest d_i + d_j of an edge."""
-        if self.scale is not None:
-            return 2.0
-        rows = np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
-        return float((self.degrees[rows] + self.degrees[self.adjacency.indices]).max())
-
-    def times(self, x: NDArray) -> NDArray:
-        """Return M x for one vector or a panel."""
-        column = (slice(None), None) if x.ndim == 2 else slice(None)
-        if self.scale is None:
-            return self.degrees[column] * x - self.adjacency @ x
-        scale = self.scale[column]
-        return x - scale * (self.adjacency @ (scale * x))
-
-    def factorized_inverse(self) -> Callable[[NDArray], NDArray]:
-        """Factorise M + shift I, and return its inverse as a function of a vector or panel."""
-        shift = self.degrees if self.scale is not None else np.ones(self.n_nodes)
-        matrix = sparse.diags_array(self.degrees + _SHIFT * shift) - self.adjacency
-        factors = splu(
-            matrix.tocsc(),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-        if self.scale is None:
-            return factors.solve
-        root = 1 / self.scale
-
-        def solve(b: NDArray) -> NDArray:
-            side = root[:, None] if b.ndim == 2 else root
-            return side * factors.solve(side * b)
-
-        return solve
-
-    def iterative_inverse(self) -> Callable[[NDArray], NDArray]:
-        """Return the inverse of L + shift I as a function, by conjugate gradients (unnormalised only).
-
-        With the degrees as preconditioner the number of steps depends on the gap of the *normalised* Laplacian, which
-        does not suffer from hubs.
-        """
-        diagonal = self.degrees + _SHIFT
-        shape = (self.n_nodes, self.n_nodes)
-        shifted = LinearOperator(shape, matvec=lambda x: diagonal * x - self.adjacency @ x, dtype=np.float64)
-        scaled = LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
-
-        def solve(b: NDArray) -> NDArray:
-            if b.ndim == 2:
-                return np.column_stack([solve(column) for column in b.T])
-            return cg(shifted, b, rtol=1e-12, maxiter=10_000, M=scaled)[0]
-
-        return solve
-
-
 def smallest(
-    laplacian: Laplacian, excluded: NDArray, known: NDArray, n_vectors: int, *, method: str = "auto"
+    laplacian: sparse.csr_array,
+    excluded: NDArray,
+    known: NDArray,
+    n_vectors: int,
+    *,
+    normalized: bool,
+    method: str = "auto",
 ) -> NDArray[np.float64]:
     """Return the eigenvectors of the smallest eigenvalues on the complement of orthonormal directions, unsorted.
 
-    Some of the directions are ``known`` null vectors of M. The method "iterate" uses products with A only; "factor"
-    uses a sparse factorisation, and takes few steps; "auto" is "factor" if that is cheap. If ARPACK does not converge
-    with one, the other is tried.
+    Some of the directions are ``known`` null vectors. The method "iterate" uses products only; "factor" uses a sparse
+    factorisation, and takes few steps; "auto" is "factor" if that is cheap. If ARPACK does not converge with one, the
+    other is tried.
     """
     deflated = np.hstack([excluded, known])
-    n_free = laplacian.n_nodes - deflated.shape[1]
+    n_nodes, n_free = laplacian.shape[0], laplacian.shape[0] - deflated.shape[1]
     # If the complement is small, the constraint basis is nearly n x n, and a dense matrix adds little.
-    if method == "dense" or laplacian.n_nodes <= DENSE_NODES or n_free <= 2 * _krylov(n_vectors):
+    if method == "dense" or n_nodes <= DENSE_NODES or n_free <= 2 * _krylov(n_vectors):
         return _dense(laplacian, deflated, n_vectors)
     for candidate in _methods(laplacian, method):
-        operator = _operator(candidate, laplacian, excluded, known)
+        if candidate == "iterate" and normalized:
+            operator = _forward_operator(laplacian, deflated)
+        else:
+            operator = _inverse_operator(_shifted_inverse(laplacian, candidate), excluded, known)
         vectors = _largest(operator, deflated, n_vectors)
         if vectors is not None:
             return vectors
     raise InfeasibleError(
         f"The {n_vectors} smallest eigenvectors of the Laplacian did not converge on this graph of "
-        f"{laplacian.n_nodes} nodes: ask for fewer clusters, or use the normalised Laplacian."
+        f"{n_nodes} nodes: ask for fewer clusters, or use the normalised Laplacian."
     )
 
 
-def _methods(laplacian: Laplacian, method: str) -> tuple[str, ...]:
+def _methods(laplacian: sparse.csr_array, method: str) -> tuple[str, ...]:
     """Return the methods to try, in order."""
-    n_nodes = laplacian.n_nodes
-    is_sparse = laplacian.adjacency.nnz <= _FACTOR_ENTRIES * n_nodes
+    n_nodes = laplacian.shape[0]
+    is_sparse = laplacian.nnz <= _FACTOR_ENTRIES * n_nodes
     is_small = n_nodes <= _FACTOR_NODES or (n_nodes <= _FACTOR_SPARSE_NODES and is_sparse)
     if method == "factor" or (method == "auto" and is_small):
         return ("factor", "iterate")
     return ("iterate", "factor") if is_small or (is_sparse and n_nodes <= _RESCUE_NODES) else ("iterate",)
 
 
-def _operator(method: str, laplacian: Laplacian, excluded: NDArray, known: NDArray) -> LinearOperator:
-    if method == "factor":
-        return _inverse_operator(laplacian.factorized_inverse(), excluded, known)
-    if laplacian.scale is None:
-        return _inverse_operator(laplacian.iterative_inverse(), excluded, known)
-    return _forward_operator(laplacian, np.hstack([excluded, known]))
-
-
 def _krylov(n_vectors: int) -> int:
     return max(4 * n_vectors, 20)
 
 
-def _dense(laplacian: Laplacian, deflated: NDArray, n_vectors: int) -> NDArray[np.float64]:
-    n_nodes = laplacian.n_nodes
-    matrix = laplacian.times(np.eye(n_nodes))
+def _dense(laplacian: sparse.csr_array, deflated: NDArray, n_vectors: int) -> NDArray[np.float64]:
+    matrix = laplacian.toarray()
+    bound = np.abs(matrix).sum(axis=1).max()
     matrix -= deflated @ (deflated.T @ matrix)
     matrix -= (matrix @ deflated) @ deflated.T
     # Shift the deflated directions above the whole spectrum.
-    matrix += 2 * laplacian.bound() * (deflated @ deflated.T)
+    matrix += 2 * bound * (deflated @ deflated.T)
     return linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[0, n_vectors - 1])[1]
 
 
-def _forward_operator(laplacian: Laplacian, deflated: NDArray) -> LinearOperator:
-    """Return P (bound I - M) P - bound (I - P): wanted eigenvalues are the largest, deflated ones negative."""
-    bound = laplacian.bound()
+def _forward_operator(laplacian: sparse.csr_array, deflated: NDArray) -> LinearOperator:
+    """Return P (2 I - M) P - 2 (I - P) of a normalised Laplacian M, whose eigenvalues are at most 2.
+
+    The wanted eigenvalues are the largest, deflated ones negative.
+    """
     basis = np.ascontiguousarray(deflated)
 
     def matvec(x: NDArray) -> NDArray:
         x = x.ravel()
         away = basis @ (basis.T @ x)
         inside = x - away
-        image = bound * inside - laplacian.times(inside)
-        return image - basis @ (basis.T @ image) - bound * away
+        image = 2 * inside - laplacian @ inside
+        return image - basis @ (basis.T @ image) - 2 * away
 
-    return LinearOperator((laplacian.n_nodes, laplacian.n_nodes), matvec=matvec, dtype=np.float64)
+    return LinearOperator(laplacian.shape, matvec=matvec, dtype=np.float64)
+
+
+def _shifted_inverse(laplacian: sparse.csr_array, method: str) -> Callable[[NDArray], NDArray]:
+    """Return the inverse of M + shift I as a function, by a sparse factorisation or by conjugate gradients.
+
+    With the degrees as preconditioner the number of steps depends on the gap of the *normalised* Laplacian, which does
+    not suffer from hubs.
+    """
+    shifted = sparse.csr_array(laplacian + _SHIFT * sparse.eye_array(laplacian.shape[0]))
+    if method == "factor":
+        symmetric = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        return splu(shifted.tocsc(), permc_spec="MMD_AT_PLUS_A", **symmetric).solve
+    inverse_diagonal = sparse.diags_array(1 / shifted.diagonal())
+
+    def solve(b: NDArray) -> NDArray:
+        columns = [
+            cg(shifted, column, rtol=1e-12, maxiter=10_000, M=inverse_diagonal)[0]
+            for column in np.atleast_2d(b.T)
+        ]
+        return np.column_stack(columns).reshape(b.shape)
+
+    return solve
 
 
 def _inverse_operator(
@@ -377,6 +325,40 @@ def lanczos(
     if "rng" in inspect.signature(eigsh).parameters:
         options["rng"] = np.random.default_rng(0)
     return eigsh(operator, k=n_vectors, which=which, v0=start, **options)
+
+
+def leading_eigenpairs(
+    product: Callable[[NDArray], NDArray],
+    n_vectors: int,
+    start: NDArray,
+    *,
+    which: str,
+    error: str,
+    tol: float = 0.0,
+) -> tuple[NDArray, NDArray]:
+    """Return the eigenpairs of a symmetric matrix with the largest eigenvalues or, by "LM", absolute eigenvalues.
+
+    The matrix is given by its product with a panel. It is made dense if it is small, or if nearly all eigenvalues are
+    wanted. The error is that of the InfeasibleError if ARPACK does not converge, with a place for its reason.
+    """
+    n_nodes = start.size
+    # One BLAS thread: the order of summation must not depend on the machine.
+    with threadpool_limits(limits=1, user_api="blas"):
+        if n_nodes <= max(_LAPACK_NODES, 2 * n_vectors + 1):
+            values, vectors = np.linalg.eigh(product(np.eye(n_nodes)))
+        else:
+
+            def matvec(x: NDArray) -> NDArray:
+                return product(x.reshape(-1, 1)).ravel()
+
+            operator = LinearOperator((n_nodes, n_nodes), matvec=matvec, dtype=np.float64)
+            try:
+                values, vectors = lanczos(operator, n_vectors, start, which=which, tol=tol)
+            except ArpackError as reason:
+                raise InfeasibleError(error.format(reason)) from reason
+    size = np.abs(values) if which == "LM" else values
+    order = np.argsort(-size, kind="stable")[:n_vectors]
+    return values[order], vectors[:, order]
 
 
 def _start(deflated: NDArray, number: int = 0) -> NDArray[np.float64]:

@@ -8,13 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackError
 
 from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance, Integer
 from equigraph.base import Problem
-from equigraph.exceptions import EquigraphWarning, InfeasibleError, ParameterError, warn
+from equigraph.exceptions import EquigraphWarning, ParameterError, warn
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.spectral.embedding import check_dimensions, group_constraint, group_indicators, lanczos
+from equigraph.spectral.embedding import (
+    check_dimensions,
+    group_constraint,
+    group_indicators,
+    leading_eigenpairs,
+)
 from equigraph.spectral.methods import SpectralMethod
 
 # Most distinct rows of a representation graph for the computation of its rank, by a dense matrix of that order.
@@ -23,7 +27,6 @@ _EXACT_ROWS = 2_000
 _EXACT_ENTRIES = 2**26
 # Eigenvalues of R J R' below this share of the largest one count as zero.
 _RANK_TOLERANCE = 1e-12
-_DENSE_NODES = 100
 
 
 @dataclass(eq=False, repr=False)
@@ -225,22 +228,10 @@ def low_rank_row_space(representation: sparse.csr_array, rank: int) -> NDArray[n
 
     These are the centred eigenvectors of the r eigenvalues that are largest in absolute value; zeros do not count.
     """
-    n_nodes = representation.shape[0]
-    if n_nodes <= _DENSE_NODES or rank >= n_nodes // 2:
-        # With that many eigenvectors the answer itself is nearly as large as a dense R.
-        values, vectors = linalg.eigh(representation.toarray())
-    else:
-        start = np.random.default_rng(0).standard_normal(n_nodes)
-        try:
-            values, vectors = lanczos(representation, rank, start, which="LM")
-        except ArpackError as error:
-            raise InfeasibleError(
-                f"The {rank} largest eigenvectors of the representation graph did not converge ({error}): "
-                "choose another rank."
-            ) from error
-    order = np.argsort(-np.abs(values), kind="stable")[:rank]
-    order = order[np.abs(values[order]) > 1e-10 * np.abs(values).max()]
-    vectors = vectors[:, order]
+    start = np.random.default_rng(0).standard_normal(representation.shape[0])
+    error = f"The {rank} largest eigenvectors of the representation graph did not converge ({{}}): choose another rank."
+    values, vectors = leading_eigenpairs(representation.__matmul__, rank, start, which="LM", error=error)
+    vectors = vectors[:, np.abs(values) > 1e-10 * np.abs(values).max()]
     return vectors - vectors.mean(axis=0)
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from equigraph._utils.randomness import random_state_kept
+from equigraph.graph.groups.encode import group_sums
 from equigraph.graph.groups.placement import place_isolated
 from equigraph.spectral.embedding import constrained_embedding
 
@@ -94,9 +95,7 @@ def fill_empty(labels: NDArray[np.intp], points: NDArray, n_clusters: int) -> ND
     labels = labels.copy()
     for empty in np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0):
         sizes = np.bincount(labels, minlength=n_clusters)
-        sums = np.zeros((n_clusters, points.shape[1]))
-        np.add.at(sums, labels, points)
-        centres = sums / np.maximum(sizes, 1)[:, None]
+        centres = group_sums(points, labels, n_clusters) / np.maximum(sizes, 1)[:, None]
         distance = ((points - centres[labels]) ** 2).sum(axis=1)
         distance[sizes[labels] < 2] = -1
         # Ties are resolved in favour of the largest cluster.

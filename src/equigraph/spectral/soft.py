@@ -8,6 +8,7 @@ directions in which groups differ. :math:`\tau = 0` is plain spectral clustering
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ _SPARE = 2
 _MOST_WIDE, _SAMPLE, _SAMPLE_EACH, _ROWS = 24, 20_000, 200, 8192
 # With fewer nodes with an edge than this, samples and single precision are not used.
 _FEW = 1000
+# Number of products with blocks for the vectors in single precision.
+_QUICK_STEPS = 5
 # Number of starts of k-means.
 _STARTS = 3
 # Squared length below which a vector in single precision is only rounding error.
@@ -46,32 +49,50 @@ def soft_fair_labels(
     """
 
     def embed(connected: sparse.csr_array, members: NDArray | None, n_vectors: int) -> NDArray:
+        degrees = connected.sum(axis=1, dtype=np.float64)
         with single_blas_thread():
-            return _leading_vectors(connected, members if strength else None, n_vectors, strength, seed)
+            return _leading_vectors(connected.__matmul__, degrees, members, n_vectors, strength, seed)
 
     return embedded_labels(adjacency, codes, n_clusters, embed, n_init=_STARTS, seed=seed)
 
 
 def _leading_vectors(
-    adjacency: sparse.csr_array,
+    product: Callable[[NDArray], NDArray],
+    degrees: NDArray[np.float64],
     codes: NDArray[np.intp] | None,
     n_vectors: int,
     strength: float,
     seed: int,
+    *,
     n_steps: int = 8,
-) -> NDArray[np.float64]:
-    """Return approximate leading eigenvectors from a block Krylov space; those of a small graph are exact."""
-    n = adjacency.shape[0]
-    half = 1 / np.sqrt(np.asarray(adjacency.sum(axis=1, dtype=np.float64)))[:, None]
-    basis = None if codes is None else _qr(half * group_constraint(codes, int(codes.max()) + 1))
-    width = min(n_vectors + _SPARE, n)
-    start = _qr(np.random.default_rng(seed).standard_normal((n, width)))
+    quick: bool = False,
+) -> NDArray:
+    """Return approximate leading eigenvectors from a block Krylov space; those of a small graph are exact.
 
-    def operator(panel: NDArray) -> NDArray:
-        image = half * (adjacency @ (half * panel))
-        return image if basis is None else image - strength * (basis @ (basis.T @ panel))
+    Rows of nodes without an edge are 0. The quick ones are in single precision. Some power iterations come first, more
+    of them on larger graphs, where a random start has a smaller component along each eigenvector.
+    """
+    n, width = degrees.size, n_vectors + _SPARE
+    width, orthonormal = (min(width, _MOST_WIDE), _orthonormal) if quick else (min(width, n), _qr)
+    dtype: Any = np.float32 if quick else np.float64
+    half = np.zeros((n, 1), dtype=dtype)
+    half[degrees > 0, 0] = 1 / np.sqrt(degrees[degrees > 0])
+    basis = None
+    if codes is not None and strength:
+        basis = orthonormal(half * group_constraint(codes, int(codes.max()) + 1).astype(dtype))
 
-    return _krylov(operator, start, n_vectors, n_steps, _qr)
+    def operator(panel: NDArray, strength: float = strength) -> NDArray:
+        image = product(half * panel)
+        image *= half
+        if basis is not None:
+            image -= strength * (basis @ _gram(basis, panel).astype(dtype))
+        return image
+
+    start = np.random.default_rng(seed).standard_normal((n, width), dtype=dtype)
+    for _ in range(1 + round(3 * np.log10(max(n, 100_000) / 10_000)) if quick else 0):
+        # At half the strength no negative eigenvalue is large enough to dominate the power iteration.
+        start = operator(start, strength / 2)
+    return _krylov(operator, orthonormal(start * (half > 0)), n_vectors, n_steps, orthonormal)
 
 
 def _qr(panel: NDArray) -> NDArray:
@@ -135,7 +156,9 @@ def labels_by_products(
     """
     active = degrees > 0
     with single_blas_thread():
-        points = _quick_vectors(product, degrees, codes if strength else None, n_clusters, strength, seed)
+        points = _leading_vectors(
+            product, degrees, codes, n_clusters, strength, seed, n_steps=_QUICK_STEPS, quick=True
+        )
         nodes = np.random.default_rng(seed).permutation(np.flatnonzero(active))
         sample = nodes[: max(_SAMPLE, _SAMPLE_EACH * n_clusters)]
         seen = unit_rows(points[sample])
@@ -157,43 +180,6 @@ def _nearest(points: NDArray, centres: NDArray) -> NDArray[np.intp]:
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
         labels[start : start + _ROWS] = (rows @ centres.T - lengths * half_squares).argmax(axis=1)
     return labels
-
-
-def _quick_vectors(
-    product: Product,
-    degrees: NDArray[np.float64],
-    codes: NDArray[np.intp] | None,
-    n_vectors: int,
-    strength: float,
-    seed: int,
-    n_steps: int = 5,
-) -> NDArray[np.float32]:
-    """Return approximate leading eigenvectors in single precision.
-
-    Rows of nodes without an edge are 0. Some power iterations come first, more of them on larger graphs, where a random
-    start has a smaller component along each eigenvector.
-    """
-    n = degrees.size
-    half = np.zeros((n, 1), dtype=np.float32)
-    half[degrees > 0, 0] = 1 / np.sqrt(degrees[degrees > 0])
-    basis = None
-    if codes is not None:
-        constraint = group_constraint(codes, int(codes.max()) + 1).astype(np.float32)
-        basis = _orthonormal(half * constraint)
-    width = min(n_vectors + _SPARE, _MOST_WIDE)
-    start = np.random.default_rng(seed).standard_normal((n, width), dtype=np.float32)
-
-    def operator(panel: NDArray, strength: float = strength) -> NDArray:
-        image = product(half * panel)
-        image *= half
-        if basis is not None:
-            image -= strength * (basis @ _gram(basis, panel).astype(np.float32))
-        return image
-
-    for _ in range(1 + round(3 * np.log10(max(n, 100_000) / 10_000))):
-        # At half the strength no negative eigenvalue is large enough to dominate the power iteration.
-        start = operator(start, strength / 2)
-    return _krylov(operator, _orthonormal(start * (half > 0)), n_vectors, n_steps, _orthonormal)
 
 
 def _gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:

@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import ArpackError, LinearOperator
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constraint, Integer, Real
@@ -22,11 +20,8 @@ from equigraph.exceptions import GroupsError, InfeasibleError, require, warn
 from equigraph.graph import Graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.encode import indicator
-from equigraph.spectral.embedding import lanczos
+from equigraph.spectral.embedding import leading_eigenpairs
 from equigraph.stores.blocks import BlockGraph
-
-# Up to this size, or if most eigenvectors are wanted, LAPACK is at least as fast as ARPACK.
-_DENSE_NODES = 64
 
 
 @dataclass(frozen=True)
@@ -275,27 +270,15 @@ def _leading_eigenvectors(
         raise InfeasibleError(
             f"n_structural={count} eigenvectors were asked of a graph with {n_nodes} nodes: it has {n_nodes}."
         )
-    scale = np.zeros(n_nodes)
-    np.divide(1, np.sqrt(degrees), out=scale, where=degrees > 0)
-    # One BLAS thread: the order of summation must not depend on the machine.
-    with threadpool_limits(limits=1, user_api="blas"):
-        if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
-            dense = scale[:, None] * adjacency.toarray() * scale
-            vectors = np.linalg.eigh(dense.astype(np.float64))[1][:, ::-1][:, :count]
-        else:
+    weights, scale = adjacency.astype(np.float64, copy=False), np.zeros((n_nodes, 1))
+    np.divide(1, np.sqrt(degrees)[:, None], out=scale, where=degrees[:, None] > 0)
+    error = f"The {count} leading eigenvectors did not converge ({{}}): use a smaller n_structural."
 
-            def times(x: NDArray) -> NDArray:
-                return scale * (weights @ (scale * x.ravel()))
+    def product(panel: NDArray) -> NDArray:
+        return scale * (weights @ (scale * panel))
 
-            weights = adjacency.astype(np.float64, copy=False)
-            operator = LinearOperator(adjacency.shape, matvec=times, dtype=np.float64)
-            try:
-                values, vectors = lanczos(operator, count, rng.standard_normal(n_nodes), tol=1e-6)
-            except ArpackError as error:
-                raise InfeasibleError(
-                    f"The {count} leading eigenvectors did not converge ({error}): use a smaller n_structural."
-                ) from error
-            vectors = vectors[:, np.argsort(-values, kind="stable")]
+    start = rng.standard_normal(n_nodes)
+    vectors = leading_eigenpairs(product, count, start, which="LA", error=error, tol=1e-6)[1]
     # An eigenvector is defined up to its sign only: the largest entry is made positive.
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
     return vectors * np.where(peaks < 0, -1.0, 1.0)
