@@ -21,10 +21,10 @@ from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.attributes import joined_name
 from equigraph.metrics._table import LabelTable, Nodes
 from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy
-from equigraph.metrics.audit_people import Columns, Links, links_of, worst_people
+from equigraph.metrics.audit_people import Columns, worst_people
 from equigraph.metrics.individual import group_balances
 from equigraph.metrics.notions import NORMALIZED
-from equigraph.metrics.quality import _group_modularity
+from equigraph.metrics.quality import Links, links_of, sums
 from equigraph.metrics.scores import ALL_SCORES
 from equigraph.metrics.summary import Composition, composition
 
@@ -95,7 +95,19 @@ class FairnessFrame:
 
     @cached_property
     def _links(self) -> Links:
-        return links_of(self.graph.unit_adjacency, self.labels)
+        return links_of(self.graph.unit_adjacency, self.labels.codes)
+
+    def _link_scores(self, links: Links, codes: NDArray[np.intp]) -> dict[str, float]:
+        """Return Q, the share of link weight kept, and the number of nodes that have lost all links."""
+        return {
+            "Q": float(links.modularity(codes, self.labels.n_clusters).sum()),
+            "links_kept": links.share_kept,
+            "without_link": int(links.lost_all.sum()),
+        }
+
+    def _modularity_by(self, codes: NDArray[np.intp], n: int) -> list[float]:
+        """Return the contribution of each cluster or group to Q."""
+        return sums(self._links.modularity(self.labels.codes, self.labels.n_clusters), codes, n).tolist()
 
     @cached_property
     def _tables(self) -> dict[str, LabelTable]:
@@ -110,7 +122,7 @@ class FairnessFrame:
         scores: dict[str, float] = {
             "n_nodes": self.labels.n_nodes,
             "n_clusters": self.labels.n_clusters,
-            **self._links.scores(self.labels),
+            **self._link_scores(self._links, self.labels.codes),
         }
         if self._given is not None:
             scores["NB"] = self._given.mean(self._by_attribute["NB"][: len(self.attributes)])
@@ -150,7 +162,7 @@ class FairnessFrame:
         columns = {
             "cluster": self.labels.values.tolist(),
             "size": self.labels.sizes.tolist(),
-            "Q": self._links.modularity_parts(self.labels).tolist(),
+            "Q": self._modularity_by(self.labels.codes, self.labels.n_clusters),
             **self._links.columns(self.labels.codes, self.labels.n_clusters),
         }
         for name, table in self._tables.items():
@@ -176,7 +188,7 @@ class FairnessFrame:
             "most_share": shares.max(axis=0).tolist(),
             "alone": (counts == 1).sum(axis=0).tolist(),
             **self._links.columns(groups.codes, groups.n_groups),
-            "Q": _group_modularity(self.graph.unit_adjacency, self.labels, groups).tolist(),
+            "Q": self._modularity_by(groups.codes, groups.n_groups),
             "rho": ((counts * group_balances(counts)).sum(axis=0) / groups.sizes).tolist(),
         }
 
@@ -318,7 +330,8 @@ class FairnessFrame:
         own: dict[tuple[str, str], list[float]] = {}
         for _ in range(min(int(n_samples), max(_FEWEST_SAMPLES, _MOST_ENTRIES // max(entries, 1)))):
             labels = replace(self.labels, codes=rng.permutation(self.labels.codes))
-            for score, value in links_of(self.graph.unit_adjacency, labels).scores(labels).items():
+            own_links = links_of(self.graph.unit_adjacency, labels.codes)
+            for score, value in self._link_scores(own_links, labels.codes).items():
                 links.setdefault(score, []).append(value)
             for name, table in self._tables.items():
                 counts[name].append(LabelTable(labels, table.groups).counts)

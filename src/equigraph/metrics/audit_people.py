@@ -3,73 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equigraph._utils.text import count
 from equigraph.metrics._table import Labels, LabelTable
-from equigraph.metrics.quality import degrees_of, kept_links, modularity_parts
+from equigraph.metrics.quality import Links, ratio
 
 Columns = dict[str, Any]
 # At most this share of the usual value counts as few.
 _FEW = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Weight and number of each node's links, and of its links within its cluster."""
-
-    weight: NDArray[np.float64]
-    kept_weight: NDArray[np.float64]
-    number: NDArray[np.int64]
-    kept: NDArray[np.int64]
-
-    @property
-    def lost_all(self) -> NDArray[np.bool_]:
-        """Nodes that have links, and none within the cluster."""
-        return (self.kept == 0) & (self.number > 0)
-
-    def modularity_parts(self, labels: Labels) -> NDArray[np.float64]:
-        """Return the contribution of each cluster to Q."""
-        by_cluster = partial(sums, codes=labels.codes, n=labels.n_clusters)
-        return modularity_parts(by_cluster(self.kept_weight), by_cluster(self.weight))
-
-    def scores(self, labels: Labels) -> dict[str, float]:
-        """Return Q, the share of link weight kept, and the number of nodes that have lost all links."""
-        return {
-            "Q": float(self.modularity_parts(labels).sum()),
-            "links_kept": float(ratio(self.kept_weight.sum(), self.weight.sum())),
-            "without_link": int(self.lost_all.sum()),
-        }
-
-    def columns(self, codes: NDArray[np.integer], n: int) -> Columns:
-        """Return the share of link weight kept and the number of nodes without kept links, by cluster or group."""
-        kept, weight = sums(self.kept_weight, codes, n), sums(self.weight, codes, n)
-        lost = sums(self.lost_all, codes, n).astype(int)
-        return {"links_kept": ratio(kept, weight).tolist(), "without_link": lost.tolist()}
-
-
-def links_of(adjacency: sparse.csr_array, labels: Labels) -> Links:
-    """Count the links of each node."""
-    kept_weight, kept = kept_links(adjacency, labels.codes)
-    number = np.diff(adjacency.indptr).astype(np.int64)
-    return Links(degrees_of(adjacency), kept_weight, number, kept)
-
-
-def ratio(part: Any, whole: Any) -> NDArray[np.float64]:
-    """Return part over whole; NaN where the whole is 0."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.not_equal(whole, 0))
-
-
-def sums(values: NDArray[Any], codes: NDArray[np.integer], n: int) -> NDArray[np.float64]:
-    """Return the sums of values by cluster or group; a node of the code -1 is in none."""
-    found: NDArray[Any] = np.bincount(codes + 1, weights=values, minlength=n + 1)
-    return found[1:]
 
 
 def worst_people(

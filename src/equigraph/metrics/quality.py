@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -110,8 +111,9 @@ def group_modularity_scores(
     encoded, attributes = nodes.labels(labels), nodes.attributes(sensitive_features)
     assert attributes is not None
     check_parameters("group_modularity_scores", _PARAMETERS, {"resolution": resolution})
-    scores = _group_modularity(nodes.adjacency, encoded, attributes.joint, resolution)
-    return dict(zip(attributes.joint.names.tolist(), scores.tolist(), strict=True))
+    parts = links_of(nodes.adjacency, encoded.codes).modularity(encoded.codes, encoded.n_clusters, resolution)
+    groups = attributes.joint
+    return dict(zip(groups.names.tolist(), sums(parts, groups.codes, groups.n_groups).tolist(), strict=True))
 
 
 def conductance_score(adjacency: Any, labels: Any, *, average: Literal["mean", "max"] = "mean") -> float:
@@ -213,77 +215,46 @@ def link_shares(adjacency: Any, labels: Any) -> NDArray[np.float64]:
     nodes = read_nodes(adjacency)
     encoded = nodes.labels(labels)
     weights = (nodes.adjacency @ indicator(encoded.codes, encoded.n_clusters)).toarray().astype(np.float64)
-    return _shares(weights, weights.sum(axis=1, keepdims=True))
+    return ratio(weights, weights.sum(axis=1, keepdims=True), 0.0)
 
 
-def _modularity(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
-) -> float:
-    """Modularity on validated arrays."""
-    return float(modularity_parts(*inside_and_volumes(adjacency, codes, n_clusters), resolution).sum())
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Weight and number of each node's links, and of its links within its cluster."""
+
+    weight: NDArray[np.float64]
+    kept_weight: NDArray[np.float64]
+    number: NDArray[np.int64]
+    kept: NDArray[np.int64]
+
+    @property
+    def lost_all(self) -> NDArray[np.bool_]:
+        """Nodes that have links, and none within the cluster."""
+        return (self.kept == 0) & (self.number > 0)
+
+    def modularity(
+        self, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
+    ) -> NDArray[np.float64]:
+        """Return the contribution of each node to Q, given the labels."""
+        total = float(self.weight.sum()) or 1.0
+        # Scaling before multiplying keeps products of huge or tiny weights in range.
+        volumes = sums(self.weight, codes, n_clusters) / total
+        return self.kept_weight / total - resolution * (self.weight / total) * volumes[codes]
+
+    @property
+    def share_kept(self) -> float:
+        """Share of the weight within clusters; NaN without links."""
+        return float(ratio(self.kept_weight.sum(), self.weight.sum()))
+
+    def columns(self, codes: NDArray[np.integer], n: int) -> dict[str, list[Any]]:
+        """Return the share of link weight kept and the number of nodes without kept links, by cluster or group."""
+        kept, weight = sums(self.kept_weight, codes, n), sums(self.weight, codes, n)
+        lost = sums(self.lost_all, codes, n).astype(int)
+        return {"links_kept": ratio(kept, weight).tolist(), "without_link": lost.tolist()}
 
 
-def inside_and_volumes(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weight inside each cluster, every edge counted at both ends, and the sum of its degrees."""
-    inside: NDArray[Any] = np.bincount(codes, kept_links(adjacency, codes)[0], minlength=n_clusters)
-    volumes: NDArray[Any] = np.bincount(codes, degrees_of(adjacency), minlength=n_clusters)
-    return inside, volumes
-
-
-def modularity_parts(
-    inside: NDArray[np.float64], volumes: NDArray[np.float64], resolution: float = 1.0
-) -> NDArray[np.float64]:
-    """Return the contribution of each cluster to Q."""
-    # Scaling before squaring keeps sums of huge or tiny weights in range.
-    total = float(volumes.sum()) or 1.0
-    return inside / total - resolution * (volumes / total) ** 2
-
-
-def _group_modularity(
-    adjacency: sparse.csr_array, labels: Labels, groups: Groups, resolution: float = 1.0
-) -> NDArray[np.float64]:
-    """Group modularity on validated arrays, shape (n_groups,)."""
-    degrees = degrees_of(adjacency)
-    total = float(degrees.sum())
-    if total == 0.0:
-        return np.zeros(groups.n_groups)
-    # The first column is of the nodes without a group.
-    own, shape = groups.codes + 1, (labels.n_clusters, groups.n_groups + 1)
-    inside = np.bincount(own, weights=kept_links(adjacency, labels.codes)[0], minlength=shape[1])
-    places = labels.codes * shape[1] + own
-    volumes = np.bincount(places, weights=degrees, minlength=shape[0] * shape[1]).reshape(shape) / total
-    return (inside / total - resolution * (volumes.sum(axis=1) @ volumes))[1:]
-
-
-def _conductance(adjacency: sparse.csr_array, labels: Labels, average: str = "mean") -> float:
-    inside, volumes = inside_and_volumes(adjacency, labels.codes, labels.n_clusters)
-    smaller = np.minimum(volumes, volumes.sum() - volumes)
-    each = _shares(np.maximum(volumes - inside, 0), smaller)
-    return float(each.max() if average == "max" else each.mean())
-
-
-def _normalized_cut(adjacency: sparse.csr_array, labels: Labels) -> float:
-    inside, volumes = inside_and_volumes(adjacency, labels.codes, labels.n_clusters)
-    return float(_shares(np.maximum(volumes - inside, 0), volumes).sum())
-
-
-def _shares(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return parts over wholes; 0 where the whole is 0."""
-    return np.divide(parts, wholes, out=np.zeros_like(parts), where=wholes > 0)
-
-
-def share_inside(adjacency: sparse.csr_array, labels: NDArray) -> float:
-    """Return the share of the links, by weight, whose two ends are in the same cluster; NaN without links."""
-    total = float(degrees_of(adjacency).sum())
-    return float(kept_links(adjacency, labels)[0].sum()) / total if total else float("nan")
-
-
-def kept_links(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return weight and number of the links that join each node to its own cluster."""
+def links_of(adjacency: sparse.csr_array, codes: NDArray[np.intp]) -> Links:
+    """Count the links of each node, and those to its own cluster."""
     weight, number = np.zeros(codes.size), np.zeros(codes.size, dtype=np.int64)
     indptr = adjacency.indptr
     for start, stop in row_blocks(indptr, _BLOCK_ENTRIES):
@@ -292,7 +263,50 @@ def kept_links(
         same = codes[rows] == codes[adjacency.indices[entries]]
         weight += np.bincount(rows[same], weights=adjacency.data[entries][same], minlength=codes.size)
         number += np.bincount(rows[same], minlength=codes.size)
-    return weight, number
+    # Degrees are summed in double precision.
+    return Links(adjacency @ np.ones(codes.size), weight, np.diff(indptr).astype(np.int64), number)
+
+
+def sums(values: NDArray[Any], codes: NDArray[np.integer], n: int) -> NDArray[np.float64]:
+    """Return the sums of values by cluster or group; a node of the code -1 is in none."""
+    found: NDArray[Any] = np.bincount(codes + 1, weights=values, minlength=n + 1)
+    return found[1:]
+
+
+def ratio(part: Any, whole: Any, without: float = np.nan) -> NDArray[np.float64]:
+    """Return part over whole; NaN or another value where the whole is 0."""
+    return np.divide(part, whole, out=np.full(np.shape(part), without), where=np.not_equal(whole, 0))
+
+
+def _modularity(
+    adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
+) -> float:
+    """Modularity on validated arrays."""
+    return float(links_of(adjacency, codes).modularity(codes, n_clusters, resolution).sum())
+
+
+def _cuts_and_volumes(
+    adjacency: sparse.csr_array, labels: Labels
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight that leaves each cluster, and the sum of its degrees."""
+    links = links_of(adjacency, labels.codes)
+    volumes = sums(links.weight, labels.codes, labels.n_clusters)
+    return np.maximum(volumes - sums(links.kept_weight, labels.codes, labels.n_clusters), 0), volumes
+
+
+def _conductance(adjacency: sparse.csr_array, labels: Labels, average: str = "mean") -> float:
+    cuts, volumes = _cuts_and_volumes(adjacency, labels)
+    each = ratio(cuts, np.minimum(volumes, volumes.sum() - volumes), 0.0)
+    return float(each.max() if average == "max" else each.mean())
+
+
+def _normalized_cut(adjacency: sparse.csr_array, labels: Labels) -> float:
+    return float(ratio(*_cuts_and_volumes(adjacency, labels), 0.0).sum())
+
+
+def share_inside(adjacency: sparse.csr_array, labels: NDArray) -> float:
+    """Return the share of the links, by weight, whose two ends are in the same cluster; NaN without links."""
+    return links_of(adjacency, labels).share_kept
 
 
 def row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple[int, int]]:
@@ -303,8 +317,3 @@ def row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple[
         stop = min(max(int(np.searchsorted(indptr, limit, side="right")) - 1, start + 1), n_rows)
         yield start, stop
         start = stop
-
-
-def degrees_of(adjacency: sparse.csr_array) -> NDArray[np.float64]:
-    """Weighted degrees, always summed in double precision."""
-    return adjacency @ np.ones(adjacency.shape[1])

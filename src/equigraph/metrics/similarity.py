@@ -20,7 +20,7 @@ from equigraph.graph.labels import keys_of_index, labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.graph.tables import row_labels
 from equigraph.metrics._table import Nodes, encode_labels, read_nodes
-from equigraph.metrics.quality import degrees_of, kept_links, row_blocks
+from equigraph.metrics.quality import links_of, row_blocks
 
 _TOLERANCE = 1e-12  # output distances below this are rounding, not a difference
 _BLOCK_ENTRIES = 1 << 21
@@ -74,14 +74,13 @@ def consistency_score(membership: ArrayLike, *, adjacency: Any, weighted: bool =
         # Shares the index arrays: only the data differ.
         arrays = (np.ones(matrix.nnz), matrix.indices, matrix.indptr)
         matrix = sparse.csr_array(arrays, shape=matrix.shape, copy=False)
-    degrees = degrees_of(matrix)
-    isolated = degrees == 0
-    weights = np.where(isolated, 1.0, degrees)
+    degrees = matrix @ np.ones(nodes.graph.n_nodes)
+    weights = np.where(degrees == 0, 1.0, degrees)
     if outputs.ndim == 1:
-        gaps = 1.0 - kept_links(matrix, outputs)[0] / weights
+        gaps = 1.0 - links_of(matrix, outputs).kept_weight / weights
     else:
         gaps = np.abs(outputs - (matrix @ outputs) / weights[:, None]).sum(axis=1) / 2
-    gaps[isolated] = 0.0
+    gaps[degrees == 0] = 0.0
     return float(np.clip(1.0 - gaps.mean(), 0.0, 1.0))
 
 
