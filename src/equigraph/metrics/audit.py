@@ -32,6 +32,8 @@ from equigraph.metrics.summary import Composition, composition
 _SCORES = ("B", "NB", "min_balance", "evenness", "mouflon", "rho")
 # For graphs with many links fewer random labels are drawn, to bound the number of entries that are read.
 _FEWEST_SAMPLES, _MOST_ENTRIES = 100, 10**9
+# Scores of which a lower one is better.
+_FEWER_IS_BETTER = ("without_link",)
 # Columns that do not depend on the labels.
 _FIXED = ("size", "share", "n_groups", "n_ungrouped")
 
@@ -97,18 +99,6 @@ class FairnessFrame:
     def _links(self) -> Links:
         return links_of(self.graph.unit_adjacency, self.labels.codes)
 
-    def _link_scores(self, links: Links, codes: NDArray[np.intp]) -> dict[str, float]:
-        """Return Q, the share of link weight kept, and the number of nodes that have lost all links."""
-        return {
-            "Q": float(links.modularity(codes, self.labels.n_clusters).sum()),
-            "links_kept": links.share_kept,
-            "without_link": int(links.lost_all.sum()),
-        }
-
-    def _modularity_by(self, codes: NDArray[np.intp], n: int) -> list[float]:
-        """Return the contribution of each cluster or group to Q."""
-        return sums(self._links.modularity(self.labels.codes, self.labels.n_clusters), codes, n).tolist()
-
     @cached_property
     def _tables(self) -> dict[str, LabelTable]:
         """The tables of all attributes and, if there are several, of their joint groups."""
@@ -122,7 +112,7 @@ class FairnessFrame:
         scores: dict[str, float] = {
             "n_nodes": self.labels.n_nodes,
             "n_clusters": self.labels.n_clusters,
-            **self._link_scores(self._links, self.labels.codes),
+            **self._links.scores,
         }
         if self._given is not None:
             scores["NB"] = self._given.mean(self._by_attribute["NB"][: len(self.attributes)])
@@ -162,7 +152,7 @@ class FairnessFrame:
         columns = {
             "cluster": self.labels.values.tolist(),
             "size": self.labels.sizes.tolist(),
-            "Q": self._modularity_by(self.labels.codes, self.labels.n_clusters),
+            "Q": sums(self._links.modularity(), self.labels.codes, self.labels.n_clusters).tolist(),
             **self._links.columns(self.labels.codes, self.labels.n_clusters),
         }
         for name, table in self._tables.items():
@@ -188,7 +178,7 @@ class FairnessFrame:
             "most_share": shares.max(axis=0).tolist(),
             "alone": (counts == 1).sum(axis=0).tolist(),
             **self._links.columns(groups.codes, groups.n_groups),
-            "Q": self._modularity_by(groups.codes, groups.n_groups),
+            "Q": sums(self._links.modularity(), groups.codes, groups.n_groups).tolist(),
             "rho": ((counts * group_balances(counts)).sum(axis=0) / groups.sizes).tolist(),
         }
 
@@ -294,8 +284,8 @@ class FairnessFrame:
         Parameters
         ----------
         n_samples : int, default=1000
-            Number of random labels. Of graphs with more than half a million links fewer are drawn, at least a
-            hundred; the column ``samples`` has their number.
+            Number of random labels. Fewer are drawn, but at least a hundred, where they would have more than half
+            a billion links to count; the column ``samples`` has their number.
         confidence : float, default=0.95
             Share of the random labels between ``low`` and ``high``.
         random_state : int, Generator, RandomState or None
@@ -306,7 +296,7 @@ class FairnessFrame:
         DataFrame or list of dict
             By attribute (``"links"`` for scores without attributes) and score: the ``value``, the mean by
             ``chance``, the interval from ``low`` to ``high``, and the share of the random labels that the value
-            ``beats``, ties counted half.
+            ``beats``, ties counted half: those with a lower score, or with more people without a link.
 
         Examples
         --------
@@ -325,32 +315,27 @@ class FairnessFrame:
         )
         rng = np.random.default_rng(as_seed(random_state))
         entries = self.graph.unit_adjacency.nnz
-        links: dict[str, list[float]] = {}
         counts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in self._tables}
-        own: dict[tuple[str, str], list[float]] = {}
+        samples: dict[tuple[str, str], Any] = {}
         for _ in range(min(int(n_samples), max(_FEWEST_SAMPLES, _MOST_ENTRIES // max(entries, 1)))):
             labels = replace(self.labels, codes=rng.permutation(self.labels.codes))
-            own_links = links_of(self.graph.unit_adjacency, labels.codes)
-            for score, value in self._link_scores(own_links, labels.codes).items():
-                links.setdefault(score, []).append(value)
+            links = links_of(self.graph.unit_adjacency, labels.codes)
+            found = {("links", score): value for score, value in links.scores.items()}
             for name, table in self._tables.items():
                 counts[name].append(LabelTable(labels, table.groups).counts)
                 for score, metric in self.metrics.items():
-                    value = metric(labels.codes, sensitive_features=table.groups)
-                    own.setdefault((name, score), []).append(value)
-        found: list[tuple[str, str, float, Any]]
-        found = [("links", score, self._overall[score], samples) for score, samples in links.items()]
+                    found[name, score] = metric(labels.codes, sensitive_features=table.groups)
+            for key, value in found.items():
+                samples.setdefault(key, []).append(value)
+        values = {("links", score): value for score, value in self._links.scores.items()}
         for place, (name, table) in enumerate(self._tables.items()):
             tables = np.stack(counts[name])
-            of_table: dict[str, Any] = {score: _scored(score, tables, table.groups) for score in _SCORES}
-            of_table |= {score: own[name, score] for score in self.metrics}
-            found += [
-                (name, score, self._by_attribute[score][place], samples)
-                for score, samples in of_table.items()
-            ]
+            samples |= {(name, score): _scored(score, tables, table.groups) for score in _SCORES}
+            values |= {(name, s): self._by_attribute[s][place] for s in (*_SCORES, *self.metrics)}
         rows = [
-            {"attribute": name, "score": score, **standing(value, np.asarray(samples), float(confidence))}
-            for name, score, value, samples in found
+            {"attribute": name, "score": score}
+            | standing(value, np.asarray(samples[name, score]), float(confidence), score in _FEWER_IS_BETTER)
+            for (name, score), value in values.items()
         ]
         return framed({head: [row[head] for row in rows] for head in rows[0]}, 2)
 
@@ -469,20 +454,22 @@ def _scored(name: str, counts: NDArray[np.int64], groups: Groups) -> NDArray[np.
     return np.asarray(score(counts, groups.sizes, None), dtype=np.float64)
 
 
-def standing(value: float, samples: NDArray[np.floating], confidence: float) -> dict[str, float]:
-    """Compare a score with those of random labels: their mean, an interval, and the share that is lower.
+def standing(
+    value: float, samples: NDArray[np.floating], confidence: float, fewer_is_better: bool
+) -> dict[str, float]:
+    """Compare a score with those of random labels: their mean, an interval, and the share that is worse.
 
     Ties count half.
     """
     low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2])
     close = np.isclose(samples, value, rtol=1e-12, atol=1e-12)
-    beats = np.mean(np.where(close, 0.5, samples < value))
+    worse = samples > value if fewer_is_better else samples < value
     return {
         "value": float(value),
         "chance": float(samples.mean()),
         "low": float(low),
         "high": float(high),
-        "beats": float(beats),
+        "beats": float(np.mean(np.where(close, 0.5, worse))),
         "samples": int(samples.size),
     }
 

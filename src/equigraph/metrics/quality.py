@@ -62,7 +62,7 @@ def modularity_score(adjacency: Any, labels: Any, *, resolution: float = 1.0) ->
     nodes = read_nodes(adjacency)
     encoded = nodes.labels(labels)
     check_parameters("modularity_score", _PARAMETERS, {"resolution": resolution})
-    return _modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, resolution)
+    return modularity_of(nodes.adjacency, encoded.codes, resolution)
 
 
 def group_modularity_scores(
@@ -111,7 +111,7 @@ def group_modularity_scores(
     encoded, attributes = nodes.labels(labels), nodes.attributes(sensitive_features)
     assert attributes is not None
     check_parameters("group_modularity_scores", _PARAMETERS, {"resolution": resolution})
-    parts = links_of(nodes.adjacency, encoded.codes).modularity(encoded.codes, encoded.n_clusters, resolution)
+    parts = links_of(nodes.adjacency, encoded.codes).modularity(resolution)
     groups = attributes.joint
     return dict(zip(groups.names.tolist(), sums(parts, groups.codes, groups.n_groups).tolist(), strict=True))
 
@@ -222,6 +222,7 @@ def link_shares(adjacency: Any, labels: Any) -> NDArray[np.float64]:
 class Links:
     """Weight and number of each node's links, and of its links within its cluster."""
 
+    codes: NDArray[np.intp]  # cluster of each node
     weight: NDArray[np.float64]
     kept_weight: NDArray[np.float64]
     number: NDArray[np.int64]
@@ -232,19 +233,23 @@ class Links:
         """Nodes that have links, and none within the cluster."""
         return (self.kept == 0) & (self.number > 0)
 
-    def modularity(
-        self, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
-    ) -> NDArray[np.float64]:
-        """Return the contribution of each node to Q, given the labels."""
+    def modularity(self, resolution: float = 1.0) -> NDArray[np.float64]:
+        """Return the contribution of each node to Q."""
         total = float(self.weight.sum()) or 1.0
         # Scaling before multiplying keeps products of huge or tiny weights in range.
-        volumes = sums(self.weight, codes, n_clusters) / total
-        return self.kept_weight / total - resolution * (self.weight / total) * volumes[codes]
+        volumes = np.bincount(self.codes, self.weight / total)
+        return self.kept_weight / total - resolution * (self.weight / total) * volumes[self.codes]
 
     @property
     def share_kept(self) -> float:
         """Share of the weight within clusters; NaN without links."""
         return float(ratio(self.kept_weight.sum(), self.weight.sum()))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Q, the share of link weight kept, and the number of nodes that have lost all links."""
+        lost = int(self.lost_all.sum())
+        return {"Q": float(self.modularity().sum()), "links_kept": self.share_kept, "without_link": lost}
 
     def columns(self, codes: NDArray[np.integer], n: int) -> dict[str, list[Any]]:
         """Return the share of link weight kept and the number of nodes without kept links, by cluster or group."""
@@ -264,7 +269,7 @@ def links_of(adjacency: sparse.csr_array, codes: NDArray[np.intp]) -> Links:
         weight += np.bincount(rows[same], weights=adjacency.data[entries][same], minlength=codes.size)
         number += np.bincount(rows[same], minlength=codes.size)
     # Degrees are summed in double precision.
-    return Links(adjacency @ np.ones(codes.size), weight, np.diff(indptr).astype(np.int64), number)
+    return Links(codes, adjacency @ np.ones(codes.size), weight, np.diff(indptr).astype(np.int64), number)
 
 
 def sums(values: NDArray[Any], codes: NDArray[np.integer], n: int) -> NDArray[np.float64]:
@@ -278,11 +283,9 @@ def ratio(part: Any, whole: Any, without: float = np.nan) -> NDArray[np.float64]
     return np.divide(part, whole, out=np.full(np.shape(part), without), where=np.not_equal(whole, 0))
 
 
-def _modularity(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
-) -> float:
-    """Modularity on validated arrays."""
-    return float(links_of(adjacency, codes).modularity(codes, n_clusters, resolution).sum())
+def modularity_of(adjacency: sparse.csr_array, codes: NDArray[np.intp], resolution: float = 1.0) -> float:
+    """Return the modularity of labels from 0 on, on a validated graph."""
+    return float(links_of(adjacency, codes).modularity(resolution).sum())
 
 
 def _cuts_and_volumes(

@@ -18,7 +18,7 @@ from equigraph.metrics._table import Labels
 from equigraph.metrics.balance import Average, averaged
 from equigraph.metrics.individual import individual_balance
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED, PROPORTIONAL, Notion
-from equigraph.metrics.quality import _conductance, _modularity, _normalized_cut
+from equigraph.metrics.quality import _conductance, _normalized_cut, modularity_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _averaged(
 
 # In the order of `evaluate` and of all tables.
 SCORES: dict[str, Score] = _by_name(
-    Score("Q", lambda adjacency, labels: _modularity(adjacency, labels.codes, labels.n_clusters)),
+    Score("Q", lambda adjacency, labels: modularity_of(adjacency, labels.codes)),
     Score("B", of_groups=_averaged(BALANCE, "mean", counts_empty=True)),
     Score("NB", of_groups=_averaged(NORMALIZED, "weighted")),
     Score("min_balance", None, _averaged(BALANCE, "min", counts_empty=True), "min"),

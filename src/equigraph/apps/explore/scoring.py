@@ -12,7 +12,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.steps import Step, rule_facts
 from equigraph.graph.groups import contingency_table
 from equigraph.metrics.notions import NORMALIZED
-from equigraph.metrics.quality import _modularity
+from equigraph.metrics.quality import modularity_of
 from equigraph.rules import Rule, Violation, violations
 
 _EVEN = 0.995  # shown as 100 %
@@ -39,7 +39,7 @@ def scores(step: Step) -> dict[str, Any]:
         "uneven": np.flatnonzero(np.any(uneven, axis=0)).tolist() if uneven else [],
         "kept": int(kept(people, labels).sum()) // sides,
         "wished": int(people.wishes.nnz) // sides,
-        "cohesion": _modularity(people.adjacency, labels, k),
+        "cohesion": modularity_of(people.adjacency, labels),
     }
 
 
