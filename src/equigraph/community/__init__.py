@@ -1,9 +1,8 @@
-"""Methods that optimise labels directly: `FairPartition`, a fair Louvain, adapters, and random labels."""
+"""Methods that optimise labels directly: `FairPartition`, a fair Louvain, and baselines."""
 
-from equigraph.community.adapters import Leiden, Louvain
+from equigraph.community.baselines import Leiden, Louvain, RandomClustering
 from equigraph.community.louvain import FairLouvain
 from equigraph.community.partition import FairPartition
-from equigraph.community.random import RandomClustering
 from equigraph.community.refine import refine_labels
 
 __all__ = ["FairLouvain", "FairPartition", "Leiden", "Louvain", "RandomClustering", "refine_labels"]

@@ -174,22 +174,14 @@ class NMTF(Factorization):
         self
             The fitted estimator.
         """
-        problem = self._prepare(X, sensitive_features)
-        return self._finish(problem, self._factorize(problem, H, W))
-
-    def _penalty_of(self, problem: Problem) -> Penalty:
-        """Return all penalties that are added to the reconstruction error."""
-        return WeightedSum([] if self.penalty is None else [(1.0, self.penalty)])
-
-    def _factorize(self, problem: Problem, H: NDArray | None, W: NDArray | None) -> Clustering:
-        if self.init != "custom" and (H is not None or W is not None):
+        problem, start = self._prepare(X, sensitive_features), None
+        if self.init == "custom":
+            start = custom_start(H, W, problem.n_nodes, self.n_clusters, problem.unit)
+        elif H is not None or W is not None:
             raise ParameterError(
                 f"{type(self).__name__}: init={self.init!r} makes its own start and would ignore the H or W "
                 f"that was given: say init='custom', or leave them out."
             )
-        start = None
-        if self.init == "custom":
-            start = custom_start(H, W, problem.n_nodes, self.n_clusters, problem.unit)
         opened = open_product(problem, self.execution, self.dtype)
         with self._notifier() as notify, opened as (product, dtype):
             H, W = start or self._start(problem, product)
@@ -197,7 +189,11 @@ class NMTF(Factorization):
             if self.penalty is not None:
                 check_penalty(self.penalty, H)
             factors = self._solve(product, H, W, self._penalty_of(problem), notify)
-        return self._clustering(problem, factors)
+        return self._finish(problem, self._clustering(problem, factors))
+
+    def _penalty_of(self, problem: Problem) -> Penalty:
+        """Return all penalties that are added to the reconstruction error."""
+        return WeightedSum([] if self.penalty is None else [(1.0, self.penalty)])
 
     def _start(self, problem: Problem, product: Product) -> tuple[NDArray, NDArray]:
         if not is_out_of_core(problem.graph, self.execution):
@@ -236,11 +232,12 @@ class NMTF(Factorization):
         if self.penalty is not None:
             check_penalty(self.penalty, starts[problems[0].seed][0])
         fits = [(*starts[own.seed], penalty) for own, penalty in zip(problems, penalties, strict=True)]
-        runs = run_fits(product, fits, max_iter=self.max_iter, tol=self.tol)
-        return ((i, partial(models[i]._finish_with, problems[i], factors)) for i, factors in runs)
 
-    def _finish_with(self, problem: Problem, factors: Factors) -> Self:
-        return self._finish(problem, self._clustering(problem, factors))
+        def finished(model: NMTF, own: Problem, factors: Factors) -> NMTF:
+            return model._finish(own, model._clustering(own, factors))
+
+        runs = run_fits(product, fits, max_iter=self.max_iter, tol=self.tol)
+        return ((i, partial(finished, models[i], problems[i], factors)) for i, factors in runs)
 
     def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty, notify: Notifier) -> Factors:
         options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
@@ -354,7 +351,7 @@ class IFairNMTF(NMTF):
         unequal = groups is not None and groups.sizes.min() < groups.sizes.max()
         if self.fairness > 0 and unequal and factors.n_iter > 0:
             return f": fairness={self.fairness!r} is too large for groups this unequal"
-        return super()._divergence_reason(problem, factors)
+        return ""
 
     def _empty_clusters_hint(self) -> str:
         if self.fairness == 0:

@@ -57,7 +57,6 @@ def constrained_embedding(
     edge; columns of F may be linearly dependent. Returns the eigenvalues in ascending order, and H.
     """
     n_nodes = adjacency.shape[0]
-    check_dimensions(n_nodes, 0, n_vectors)
     # A power of two near the mean degree: scaling is exact, and the result does not depend on the unit of weights.
     unit = 2.0 ** np.round(np.log2(float(adjacency.sum()) / max(n_nodes, 1)))
     scaled = sparse.csr_array(adjacency, dtype=np.float64) / unit
