@@ -69,14 +69,13 @@ def placed_nodes(adjacency: sparse.csr_array, start: NDArray[np.int64], n_cluste
     >>> placed_nodes(path, np.array([1, -1, 0]), 2).tolist()
     [1, 0, 0]
     """
-    placed = start.copy()
+    placed, size = start.copy(), np.bincount(start[start >= 0], minlength=n_clusters)
     for node in np.flatnonzero(start < 0).tolist():
         row = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
         near, weights = placed[adjacency.indices[row]], adjacency.data[row]
-        known = placed[placed >= 0]
-        size = np.bincount(known, minlength=n_clusters)
         links = np.bincount(near[near >= 0], weights[near >= 0], minlength=size.size)
         placed[node] = int(np.lexsort((size, -links))[0])
+        size[placed[node]] += 1
     return placed
 
 

@@ -33,7 +33,7 @@ from equigraph.factorization.multiplicative import (
     iterate,
     multiplicative_updates,
 )
-from equigraph.factorization.penalties import GroupParity, Penalty, WeightedSum, over_attributes
+from equigraph.factorization.penalties import GroupParity, Penalty, over_attributes
 from equigraph.graph.validate import in_users_unit
 from equigraph.stores.products import Product, SerialProduct, product_of, single_blas_thread
 
@@ -122,21 +122,17 @@ class DFNMF(Factorization):
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
+        make = partial(GroupParity, all_columns=self.all_columns)
+        penalty = over_attributes(problem.attributes, make, self.fairness)
         product = product_of(problem.adjacency)
         with self._notifier() as notify, single_blas_thread():
             H, W = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
-            steps = LayerSteps(product, H, self._penalty_of(problem), self.exponent)
+            steps = LayerSteps(product, H, penalty, self.exponent)
             factors = iterate(steps, W, max_iter=self.max_iter, tol=self.tol, notify=notify)
         self._warn_unless_converged(factors)
         psi, W = in_users_unit(factors.H, factors.W, problem.unit)
         attributes = {**factors.attributes, "layers_": layers}
         return Clustering(membership=psi, interaction=W, attributes=attributes)
-
-    def _penalty_of(self, problem: Problem) -> Penalty:
-        if problem.attributes is None or self.fairness == 0:
-            return WeightedSum([])
-        make = partial(GroupParity, all_columns=self.all_columns)
-        return self.fairness * over_attributes(problem.attributes, make)
 
 
 def _usable_layers(layers: tuple[int, ...], n_clusters: int, n_nodes: int) -> tuple[int, ...]:

@@ -135,7 +135,10 @@ class FairNMTF(Factorization):
         return self.fairness > 0 and isinstance(self.penalty, str)
 
     def _fit(self, problem: Problem) -> Clustering:
-        penalty = self._penalty_of(problem)
+        penalty = self.penalty
+        if isinstance(penalty, str):
+            make = Scatter if penalty == "scatter" else Contrastive
+            penalty = over_attributes(problem.attributes, make, float(self.fairness > 0))
         opened = open_product(problem, self.execution)
         with self._notifier() as notify, opened as (product, dtype):
             if is_out_of_core(problem.graph, self.execution):
@@ -147,9 +150,9 @@ class FairNMTF(Factorization):
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
         return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
-    def _check_out_of_core(self, problem: Problem, penalty: Penalty | None, product: Product) -> None:
+    def _check_out_of_core(self, problem: Problem, penalty: Penalty, product: Product) -> None:
         """Raise an error if the penalty needs the graph in memory, or if the graph has no edges."""
-        if penalty is not None and not has_row_form(penalty):
+        if not has_row_form(penalty):
             raise ParameterError(
                 f"FairNMTF: the penalty {penalty!r} links single nodes, which is not possible out of core: use one "
                 "with a group_form(), or a graph in memory."
@@ -158,7 +161,7 @@ class FairNMTF(Factorization):
             raise InfeasibleError(f"{problem.graph} has no edge: there is nothing to cluster by.")
 
     def _run(
-        self, problem: Problem, product: Product, penalty: Penalty | None, seed: int, dtype: Any, notify: Any
+        self, problem: Problem, product: Product, penalty: Penalty, seed: int, dtype: Any, notify: Any
     ) -> Factors:
         """Factorise the graph from one start."""
         labels, there = self._start(problem, product, seed)
@@ -193,13 +196,6 @@ class FairNMTF(Factorization):
         exact = not (stored or is_large(problem.n_nodes, problem.adjacency.nnz))
         options: dict[str, Any] = {"strength": strength, "seed": seed, "exact": exact}
         return fair_labels(problem, product, self.n_clusters, **options), product
-
-    def _penalty_of(self, problem: Problem) -> Penalty | None:
-        if not isinstance(self.penalty, str):
-            return self.penalty
-        if problem.attributes is None or self.fairness == 0:
-            return None
-        return over_attributes(problem.attributes, Scatter if self.penalty == "scatter" else Contrastive)
 
 
 def _weight(fairness: float) -> float:

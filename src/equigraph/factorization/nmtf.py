@@ -340,11 +340,8 @@ class IFairNMTF(NMTF):
     }
 
     def _penalty_of(self, problem: Problem) -> Penalty:
-        total = super()._penalty_of(problem)
-        if problem.attributes is None or self.fairness == 0:
-            return total
         make = partial(Contrastive, self_pairs=self.self_pairs)
-        return self.fairness * over_attributes(problem.attributes, make) + total
+        return over_attributes(problem.attributes, make, self.fairness) + super()._penalty_of(problem)
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         groups = problem.groups

@@ -23,8 +23,10 @@ from equigraph.graph.groups import Attributes, Groups, encode_groups
 from equigraph.graph.groups.encode import indicator
 
 
-def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -> WeightedSum:
-    """Return the weighted mean over attributes of a penalty on groups.
+def over_attributes(
+    attributes: Attributes | None, make: Callable[[Groups], Penalty], weight: float = 1.0
+) -> WeightedSum:
+    """Return the weighted mean over attributes of a penalty on groups, times a weight; of none an empty sum.
 
     Examples
     --------
@@ -33,7 +35,10 @@ def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -
     >>> over_attributes(attributes.weighted({"b": 3}), Scatter)
     0.25 * Scatter(2 groups) + 0.75 * Scatter(2 groups)
     """
-    return WeightedSum(zip(attributes.weights.tolist(), map(make, attributes.groups.values()), strict=True))
+    if attributes is None or weight == 0:
+        return WeightedSum([])
+    penalties = map(make, attributes.groups.values())
+    return weight * WeightedSum(zip(attributes.weights.tolist(), penalties, strict=True))
 
 
 class _GroupPenalty(PenaltyByTerms):
