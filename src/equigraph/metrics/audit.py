@@ -24,7 +24,7 @@ from equigraph.metrics.agreement import adjusted_rand_score, clustering_accuracy
 from equigraph.metrics.audit_people import Columns, worst_people
 from equigraph.metrics.individual import group_balances
 from equigraph.metrics.notions import NORMALIZED
-from equigraph.metrics.quality import Links, links_of, sums
+from equigraph.metrics.quality import Links, links_of
 from equigraph.metrics.scores import ALL_SCORES
 from equigraph.metrics.summary import Composition, composition
 
@@ -152,7 +152,7 @@ class FairnessFrame:
         columns = {
             "cluster": self.labels.values.tolist(),
             "size": self.labels.sizes.tolist(),
-            "Q": sums(self._links.modularity(), self.labels.codes, self.labels.n_clusters).tolist(),
+            "Q": self._links.modularity().tolist(),
             **self._links.columns(self.labels.codes, self.labels.n_clusters),
         }
         for name, table in self._tables.items():
@@ -178,7 +178,7 @@ class FairnessFrame:
             "most_share": shares.max(axis=0).tolist(),
             "alone": (counts == 1).sum(axis=0).tolist(),
             **self._links.columns(groups.codes, groups.n_groups),
-            "Q": sums(self._links.modularity(), groups.codes, groups.n_groups).tolist(),
+            "Q": self._links.modularity_of_groups(groups).tolist(),
             "rho": ((counts * group_balances(counts)).sum(axis=0) / groups.sizes).tolist(),
         }
 

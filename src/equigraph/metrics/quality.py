@@ -111,9 +111,8 @@ def group_modularity_scores(
     encoded, attributes = nodes.labels(labels), nodes.attributes(sensitive_features)
     assert attributes is not None
     check_parameters("group_modularity_scores", _PARAMETERS, {"resolution": resolution})
-    parts = links_of(nodes.adjacency, encoded.codes).modularity(resolution)
-    groups = attributes.joint
-    return dict(zip(groups.names.tolist(), sums(parts, groups.codes, groups.n_groups).tolist(), strict=True))
+    scores = links_of(nodes.adjacency, encoded.codes).modularity_of_groups(attributes.joint, resolution)
+    return dict(zip(attributes.joint.names.tolist(), scores.tolist(), strict=True))
 
 
 def conductance_score(adjacency: Any, labels: Any, *, average: Literal["mean", "max"] = "mean") -> float:
@@ -234,11 +233,18 @@ class Links:
         return (self.kept == 0) & (self.number > 0)
 
     def modularity(self, resolution: float = 1.0) -> NDArray[np.float64]:
-        """Return the contribution of each node to Q."""
+        """Return the contribution of each cluster to Q; exactly 0 for a single cluster at resolution 1."""
+        inside, volumes = np.bincount(self.codes, self.kept_weight), np.bincount(self.codes, self.weight)
+        # Scaling before squaring keeps sums of huge or tiny weights in range.
+        total = float(volumes.sum()) or 1.0
+        return inside / total - resolution * (volumes / total) ** 2
+
+    def modularity_of_groups(self, groups: Groups, resolution: float = 1.0) -> NDArray[np.float64]:
+        """Return the contribution of the nodes of each group to Q."""
         total = float(self.weight.sum()) or 1.0
-        # Scaling before multiplying keeps products of huge or tiny weights in range.
         volumes = np.bincount(self.codes, self.weight / total)
-        return self.kept_weight / total - resolution * (self.weight / total) * volumes[self.codes]
+        parts = self.kept_weight / total - resolution * (self.weight / total) * volumes[self.codes]
+        return sums(parts, groups.codes, groups.n_groups)
 
     @property
     def share_kept(self) -> float:
