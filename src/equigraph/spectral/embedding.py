@@ -59,16 +59,15 @@ def constrained_embedding(
     n_nodes = adjacency.shape[0]
     # A power of two near the mean degree: scaling is exact, and the result does not depend on the unit of weights.
     unit = 2.0 ** np.round(np.log2(float(adjacency.sum()) / max(n_nodes, 1)))
-    scaled = sparse.csr_array(adjacency, dtype=np.float64) / unit
-    degrees = np.asarray(scaled.sum(axis=1)).ravel()
+    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / unit
     # The null vector of a connected graph, in coordinates in which the eigenvectors are orthonormal.
     root = np.sqrt(degrees) if normalized else np.ones(n_nodes)
     half = sparse.diags_array(1 / root)
-    laplacian = sparse.csr_array(half @ (sparse.diags_array(degrees) - scaled) @ half)
+    laplacian = sparse.csr_array(sparse.diags_array(degrees / root**2) - half / unit @ adjacency @ half)
     with threadpool_limits(limits=1, user_api="blas"):
         excluded = _orthonormal(half @ (np.zeros((n_nodes, 0)) if constraint is None else constraint))
         check_dimensions(n_nodes, excluded.shape[1], n_vectors)
-        known = null_vectors(scaled, root, excluded, n_vectors)
+        known = null_vectors(adjacency, root, excluded, n_vectors)
         values, vectors = np.zeros(known.shape[1]), known
         if known.shape[1] < n_vectors:
             n_more = n_vectors - known.shape[1]
