@@ -105,7 +105,7 @@ def test_evaluate_computes_further_scores_by_name():
     graph = nx.barbell_graph(4, 0)
     labels, groups = [0] * 4 + [1] * 4, list("xyxyxyxy")
     found = m.evaluate(
-        graph, labels, sensitive_features=groups, further=["ncut", "conductance", "PB", "min_PB"]
+        graph, labels, sensitive_features=groups, further=iter(["ncut", "conductance", "PB", "min_PB"])
     )
     assert found["ncut"] == pytest.approx(2 / 13)
     assert found["conductance"] == pytest.approx(1 / 13)

@@ -330,7 +330,7 @@ class FairnessFrame:
         values = {("links", score): value for score, value in self._links.scores.items()}
         for place, (name, table) in enumerate(self._tables.items()):
             tables = np.stack(counts[name])
-            samples |= {(name, score): _scored(score, tables, table.groups) for score in _SCORES}
+            samples = {(name, score): _scored(score, tables, table.groups) for score in _SCORES} | samples
             values |= {(name, s): self._by_attribute[s][place] for s in (*_SCORES, *self.metrics)}
         rows = [
             {"attribute": name, "score": score}

@@ -77,6 +77,7 @@ def evaluate(
     >>> both["NB[one]"], both["NB[other]"], both["NB"]
     (1.0, 0.0, 0.5)
     """
+    further = tuple(further)
     for name in further:
         check_known("further", name, tuple(FURTHER))
     wanted = {**SCORES, **{name: FURTHER[name] for name in further}}
