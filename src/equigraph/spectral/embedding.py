@@ -59,7 +59,8 @@ def constrained_embedding(
     n_nodes = adjacency.shape[0]
     # A power of two near the mean degree: scaling is exact, and the result does not depend on the unit of weights.
     unit = 2.0 ** np.round(np.log2(float(adjacency.sum()) / max(n_nodes, 1)))
-    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / unit
+    # Not adjacency.sum, which adds float32 weights in single precision.
+    degrees = adjacency @ np.ones(n_nodes) / unit
     # The null vector of a connected graph, in coordinates in which the eigenvectors are orthonormal.
     root = np.sqrt(degrees) if normalized else np.ones(n_nodes)
     half = sparse.diags_array(1 / root)
