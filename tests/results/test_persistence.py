@@ -157,7 +157,7 @@ def test_files_of_others_are_neither_deleted_nor_overwritten(result, tmp_path):
     theirs = {name: f"theirs: {name}" for name in ("result.json", "graph.png", "curve.csv")}
     for name, text in theirs.items():
         (tmp_path / name).write_text(text)
-    with pytest.raises(ParameterError, match=r"result\.json was not written by equigraph.*force=True"):
+    with pytest.raises(ParameterError, match=r"result\.json was not written by equigraph.*option force"):
         result.save(tmp_path)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == theirs
     result.save(tmp_path, force=True)

@@ -115,17 +115,16 @@ class Seed(Constraint):
 
 @dataclass(frozen=True)
 class Instance(Constraint):
-    """An object that has the given methods; such parameters have no command line option."""
+    """An object that has the given methods, described by ``words``."""
 
     methods: tuple[str, ...] = ()
+    words: str = ""
 
     def _accepts(self, value: Any) -> bool:
         return all(callable(getattr(value, method, None)) for method in self.methods)
 
     def _describe(self) -> str:
-        if self.methods in (("__iter__",), ("__call__",)):
-            return "a list or a tuple" if self.methods == ("__iter__",) else "a function"
-        return "an object with the methods " + ", ".join(self.methods)
+        return self.words
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,10 @@ class AnyOf(Constraint):
 CALLBACKS = AnyOf(
     help="Called with the progress; may stop the run.",
     optional=True,
-    options=(Instance(methods=("__call__",)), Instance(methods=("__iter__",))),
+    options=(
+        Instance(methods=("__call__",), words="a function"),
+        Instance(methods=("__iter__",), words="a list of functions"),
+    ),
 )
 # Parameters of every method that works in steps.
 PROGRESS: dict[str, Constraint] = {

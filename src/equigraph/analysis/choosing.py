@@ -23,7 +23,7 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import Tabular, framed, plain
 from equigraph._utils.text import count, listed
 from equigraph.analysis.tradeoff.alignment import align_labels
-from equigraph.analysis.wording import in_words
+from equigraph.analysis.wording import in_words, objective_in_words
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, NotFoundError, ParameterError
 from equigraph.graph import Graph
@@ -356,7 +356,7 @@ def stability(
             break
     if all(row.error is not None for row in rows):
         raise ParameterError(f"No number of clusters could be fitted: {rows[0].error}")
-    aim = f"{1 - dial:g} Q + {dial:g} {notion.measure}" if dial else "Q"
+    aim = objective_in_words(dial, notion.measure)
     return Stability(
         tuple(rows),
         known.node_names,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
 from equigraph._utils.text import count, listed
-from equigraph.analysis.wording import in_words
+from equigraph.analysis.wording import in_words, objective_in_words
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups import Groups, contingency_table
@@ -66,8 +66,7 @@ class Aim:
         """The objective as a formula."""
         if self.at_least is not None:
             return f"Q with {self.notion.measure} of at least {self.at_least:g}"
-        f = self.fairness
-        return "Q" if f is None else f"{1 - f:g} Q + {f:g} {self.notion.measure}"
+        return objective_in_words(self.fairness, self.notion.measure)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ _LEAST, _SAME = 1e-9, 5e-4
 _SEARCHES = 2
 # At a dial of 1 a search stops as soon as fairness is within .01 of the highest; prices need the highest.
 _LARGEST_DIAL = 1 - 1e-6
-ALL, NONE = "all rules kept", "without any rule"
+ALL, UNRULED, NONE = "all rules kept", "as they are", "without any rule"
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class _Pricing:
 
     def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
         """Return all prices; fewer if a callback asks to stop."""
-        whole = _Variant(self, ALL, self.rules)
+        whole = _Variant(self, ALL if self.rules else UNRULED, self.rules)
         variants = []
         for part in self._parts(by):
             name = (

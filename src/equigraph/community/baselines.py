@@ -261,7 +261,10 @@ class RandomClustering(GraphClusterer):
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "cluster_sizes": Instance(
-            methods=("__iter__", "__len__"), optional=True, help="Size of each cluster."
+            methods=("__iter__", "__len__"),
+            words="a list or a tuple",
+            optional=True,
+            help="Size of each cluster.",
         ),
     }
 

@@ -50,18 +50,21 @@ _DENSE, _LEAST_DENSE, _STRENGTH = 40, 500, 1.0
 _EVEN = 0.02
 
 NOTION = AnyOf(
-    options=(Choice(values=tuple(NOTIONS)), Instance(methods=("score", "value"))),
+    options=(Choice(values=tuple(NOTIONS)), Instance(methods=("score", "value"), words="a Notion")),
     help="The fairness notion.",
 )
 
 
 SIZE_BOUNDS = AnyOf(
-    options=(Choice(values=("auto",)), Instance(methods=("__iter__",))),
+    options=(Choice(values=("auto",)), Instance(methods=("__iter__",), words="a list or a tuple")),
     optional=True,
     help="Least and most nodes of a cluster, as a pair; by default at least a third of the mean.",
 )
 ATTRIBUTE_WEIGHTS = Instance(
-    methods=("items",), optional=True, help="Weight of each of several attributes, by name."
+    methods=("items",),
+    words="a dict such as {'gender': 2}",
+    optional=True,
+    help="Weight of each of several attributes, by name.",
 )
 
 

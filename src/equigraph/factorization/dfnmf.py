@@ -113,7 +113,8 @@ class DFNMF(Factorization):
         **Factorization._parameters,
         "fairness": Real(low=0, help="Weight (lambda) of the group-parity penalty."),
         "layers": AnyOf(
-            options=(Instance(methods=("__iter__",)),), help="Sizes of the inner layers, descending."
+            options=(Instance(methods=("__iter__",), words="a list or a tuple"),),
+            help="Sizes of the inner layers, descending.",
         ),
         "all_columns": Boolean(help="Penalise all groups rather than all but the last."),
         "exponent": Choice(values=(0.25, 0.5), help="Root of the multiplicative step."),

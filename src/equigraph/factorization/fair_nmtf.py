@@ -120,7 +120,7 @@ class FairNMTF(Factorization):
         "penalty": AnyOf(
             options=(
                 Choice(values=("scatter", "contrastive")),
-                Instance(methods=("positive", "negative", "gradient")),
+                Instance(methods=("positive", "negative", "gradient"), words="a Penalty"),
             ),
             help="Fairness of the factorisation.",
         ),

@@ -136,7 +136,10 @@ class NMTF(Factorization):
         **Factorization._parameters,
         "init": Choice(values=("svd", "random", "spectral", "custom"), help="Start of the factorisation."),
         "penalty": Instance(
-            methods=("positive", "negative"), optional=True, help="Further term of the objective."
+            methods=("positive", "negative"),
+            words="a Penalty",
+            optional=True,
+            help="Further term of the objective.",
         ),
         "solver": Choice(values=("mu", "cd"), help="Multiplicative updates or coordinate descent."),
         "dtype": Choice(values=("float64", "float32"), optional=True, help="Precision of the factors."),

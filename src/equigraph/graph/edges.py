@@ -254,6 +254,6 @@ def _numbers(weight: Array, where: Callable[[int], str]) -> NDArray[np.float64]:
         except (TypeError, ValueError):
             raise GraphError(
                 f"{where(row)}: the weight is {value!r}, expected a nonnegative number{comma_hint(str(value))} "
-                f"(weight=False ignores the weights)."
+                "(weight=False, on the command line none, ignores the weights)."
             ) from None
     return result

@@ -188,7 +188,7 @@ def weight_column(
         if not counts_rows and not is_text(k):
             raise GraphError(
                 f"{where}: the column {columns[k]!r} may be a weight: say weight={columns[k]!r}, or "
-                f"weight=False to ignore it."
+                "weight=False (on the command line none) to ignore it."
             )
     return None
 

@@ -125,7 +125,9 @@ def _check_first_line(file: TextFile, layout: EdgeLayout, rows: EdgeRows) -> Non
         if letters or np.isin(rows.names, pair).any():
             doubt = "may be an edge, since there are nodes of such names"
     if doubt:
-        raise GraphError(f"{file.where(first.line)}: {pair} {doubt}: say header=True or header=False.")
+        raise GraphError(
+            f"{file.where(first.line)}: {pair} {doubt}: say with the option header whether it is a header."
+        )
 
 
 def edge_layout(
@@ -195,7 +197,7 @@ def layout_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
             if not is_number(text):
                 raise fault(
                     f"the weight is {text!r}, expected a nonnegative number{comma_hint(text)} "
-                    f"(weight=False ignores the weights)."
+                    "(weight=False, on the command line none, ignores the weights)."
                 )
             weights.append(float(text))
         ends.append(place.setdefault(fields[a], len(place)))

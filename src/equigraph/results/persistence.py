@@ -120,8 +120,8 @@ class OutputFolder:
         if not force and run is not None and found is not None and found.get("run") != run:
             by = f" (`{found['run'].get('command')}`)" if found.get("run") else ""
             raise ParameterError(
-                f"{self.path} holds the result of another run{by}: give another folder, or say "
-                f"force=True to replace it."
+                f"{self.path} holds the result of another run{by}: give another folder, or "
+                "replace it with the option force."
             )
         for place in (self.path / name for name in names):
             if place.is_dir():
@@ -129,7 +129,7 @@ class OutputFolder:
             if not force and os.path.lexists(place) and not _is_ours(place, found):
                 raise ParameterError(
                     f"{place} was not written by equigraph, or was changed since: give another folder, "
-                    f"or say force=True to replace it."
+                    "or replace it with the option force."
                 )
 
     def write(

@@ -230,10 +230,10 @@ class _RulesOrDict(Constraint):
         return isinstance(value, (Rules, Mapping))
 
     def _describe(self) -> str:
-        return "Rules or a dict of them"
+        return "eg.Rules(...), a dict such as {'friends': 1}"
 
 
-RULES = _RulesOrDict(optional=True, help="Hard rules, as Rules or a dict of them.")
+RULES = _RulesOrDict(optional=True, help="Hard rules, which the labels keep.")
 
 
 def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:

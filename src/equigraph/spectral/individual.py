@@ -109,7 +109,10 @@ class IndividualFairSC(SpectralMethod):
     _parameters: ClassVar[dict[str, Constraint]] = {
         **SpectralMethod._parameters,
         "representation": AnyOf(
-            options=(Instance(methods=("tocsr",)), Instance(methods=("__array__",))),
+            options=(
+                Instance(methods=("tocsr",), words="a sparse matrix"),
+                Instance(methods=("__array__",), words="an array"),
+            ),
             optional=True,
             help="Graph that says who represents whom.",
         ),

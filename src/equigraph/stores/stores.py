@@ -29,7 +29,10 @@ class _Address(Choice):
 EXECUTION: Constraint = AnyOf(
     help="Where the rows are kept: here, on the current Dask cluster, or on the one at an address.",
     optional=True,
-    options=(_Address(values=("dask",)), Instance(methods=("submit", "nthreads", "as_current"))),
+    options=(
+        _Address(values=("dask",)),
+        Instance(methods=("submit", "nthreads", "as_current"), words="a distributed.Client"),
+    ),
 )
 
 

@@ -61,7 +61,7 @@ def test_results_of_other_runs_need_force(run, tmp_path):
     for other in (["cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out], ["demo", "-o", out]):
         answer = run(*other, code=2)
         assert "holds the result of another run (`equigraph cluster dataset:classroom -m" in answer.stderr
-        assert "force=True" in answer.stderr
+        assert "replace it with the option force" in answer.stderr
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     run("cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out, "--force")
     assert eg.ClusteringResult.load(out).n_clusters == 4

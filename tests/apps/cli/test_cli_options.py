@@ -22,6 +22,10 @@ def test_options_of_a_method_that_the_command_has(run):
     names = {flag for parameter in parameters_of("cluster") for flag in parameter.opts}
     assert {told[name] for name in ("rules", "on_conflict", "time_limit")} <= names
     assert told["verbose"] == "(only in Python: verbose)"
+    values = {row["name"]: row["values"] for row in rows}
+    assert values["attribute_weights"] == "a number after the name and a colon"
+    assert values["rules"].startswith("a .json or .toml file")
+    assert "'tcp://" in values["execution"]
 
 
 @pytest.mark.parametrize("name", app.list_commands(click.Context(app)))

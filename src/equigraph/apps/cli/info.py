@@ -42,17 +42,26 @@ def methods(name: str | None, as_json: bool) -> None:
     table(columns, [[row[column] for column in columns] for row in parameters], left=columns)
 
 
+# Parameters that are typed in another form than their values have in Python.
+_TYPED = {
+    "attribute_weights": "a number after the name and a colon",
+    "rules": "a .json or .toml file; or --together, --apart, --sizes, --friends, --shares",
+}
+
+
 def _parameters(method: Any) -> list[dict[str, Any]]:
     estimator = method.load()
     defaults = options.default_texts(estimator)
     flags = {
         one.name: ", ".join([*one.opts, *one.secondary_opts]) for one in options.parameter_options(method)
     }
+    typed = {*flags, *options.OWN}
     return [
         {
             "name": name,
             "option": flags.get(name) or options.OWN.get(name) or f"(only in Python: {name})",
-            "values": options.describe_values(constraint),
+            "values": _TYPED.get(name)
+            or (options.describe_values(constraint) if name in typed else constraint.describe()),
             "default": defaults[name],
             "meaning": constraint.help,
         }

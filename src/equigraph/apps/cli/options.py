@@ -301,8 +301,8 @@ def describe_values(constraint: Any) -> str:
     """
     from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Seed
 
-    if isinstance(constraint, Choice):
-        words = "one of " + ", ".join(map(str, constraint.values))
+    if type(constraint) is Choice:
+        words = ("one of " if len(constraint.values) > 1 else "") + ", ".join(map(str, constraint.values))
     elif isinstance(constraint, Boolean):
         words = "yes or no"
     elif isinstance(constraint, Seed):

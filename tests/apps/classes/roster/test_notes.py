@@ -40,7 +40,7 @@ def test_notes_in_german(tmp_path):
     rows = table(f"Name;Geschlecht;Freund 1;Nicht mit;Notizen | {text}")
     roster = eg.read_roster(write_csv(path, rows, encoding="cp1252"), names={"Xaver": None})
     assert [note.texts()["de"] for note in roster.notes if note.kind != "column"] == [
-        "Die Zeichenkodierung ist Windows-1252 (geraten: Zeile 4 ist nicht UTF-8); sonst mit encoding='...' angeben.",
+        "Die Zeichenkodierung ist Windows-1252 (geraten: Zeile 4 ist nicht UTF-8); sonst andere angeben (encoding).",
         "Die Zellen sind durch Semikolons getrennt (geraten).",
         "Wie angegeben weggelassen: „Xaver“ (Zeile 4, Spalte C).",
         "Zellen, in denen nur ein Strich steht, gelten als leer: 1.",
