@@ -41,7 +41,7 @@ METHODS: dict[str, Method] = {
         Method("fair-louvain", "FairLouvain", "local moves on modularity and fairness"),
         Method("leiden", "Leiden", "modularity without fairness, by igraph", extra="peers"),
         Method("louvain", "Louvain", "modularity without fairness, by networkit", extra="peers"),
-        Method("random", "RandomClustering", "random labels, the zero line of every comparison"),
+        Method("random", "RandomClustering", "random labels, a baseline for every comparison"),
     )
 }
 

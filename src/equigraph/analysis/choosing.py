@@ -132,7 +132,7 @@ def _smallest_best(rows: Sequence[StabilityRow]) -> StabilityRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Tabular):
-    """How stable and how good clusterings are, by number of clusters.
+    """Stability and objective of clusterings, by number of clusters.
 
     Attributes
     ----------

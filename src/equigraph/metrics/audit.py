@@ -39,7 +39,7 @@ _FIXED = ("size", "share", "n_groups", "n_ungrouped")
 
 
 class FairnessFrame:
-    """How fair and how cohesive a clustering is: overall, and by attribute, cluster, group and joint group.
+    """Fairness and cohesion of a clustering: overall, and by attribute, cluster, group and joint group.
 
     Tables are pandas objects where pandas is installed, and otherwise lists of dicts (a dict for `overall`).
 
@@ -215,7 +215,7 @@ class FairnessFrame:
 
     @property
     def by_intersection(self) -> Any:
-        """The same for the joint groups of all attributes: people with the same values of all of them."""
+        """Statistics of every joint group: people with the same values of all attributes."""
         return framed(self._by_intersection, len(self.attributes))
 
     def composition(self, attribute: str | None = None) -> Composition:

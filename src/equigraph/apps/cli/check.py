@@ -26,7 +26,7 @@ _MOST_NAMED = 10  # people who were moved
 
 @click.command("check", cls=Command)
 def command(folder: str, edited: str | None, **settings: Any) -> None:
-    """Check lists that were edited by hand: every rule, every score, and what got worse.
+    """Check lists edited by hand: rules, scores, and what got worse.
 
     OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv or
     labels.csv; by default the one in OUT. Exit code 1 if a rule is not kept.

@@ -29,7 +29,7 @@ _UNSURE = 5
 
 @click.command("choose-k", cls=MethodCommand)
 def command(edges: str, method: str, **settings: Any) -> None:
-    """Recommend a number of clusters: one with good and stable clusters.
+    """Recommend a number of clusters that are good and stable.
 
     For every number, the method is fitted with several seeds and to copies of the graph that lack some links.
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.

@@ -27,7 +27,7 @@ def sheet_settings(settings: Settings) -> Settings:
 
 @click.command("classes", cls=Command)
 def command(path: str, **settings: Any) -> None:
-    """Divide the people of a sheet into classes, and write lists to print and to edit.
+    """Divide people into classes, and write lists of them.
 
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
     and whatever else is to be spread evenly. The roles of the columns are printed. See docs/classes.md.

@@ -30,7 +30,7 @@ _PICTURES = ("methods.png", "tradeoff.png")
 
 @click.command("demo", cls=Command)
 def command(**settings: Any) -> None:
-    """Divide a class of 30 students into 3 clusters, fairly and not."""
+    """Cluster a made-up class of 30 students by several methods."""
     from dataclasses import replace
 
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of

@@ -19,7 +19,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 
 @click.command("explore", cls=Command)
 def command(source: str | None, **settings: Any) -> None:
-    """Open a board of people, a dial and the graph behind it in the browser.
+    """Open a board in the browser: people, a dial, and the graph.
 
     FILE is a sheet of people (.xlsx, .ods, .csv), a graph (with --groups), dataset:NAME, a folder that `equigraph
     classes` wrote, or a board that the page saved; without one it is the embedded classroom. Everything stays on this

@@ -156,7 +156,7 @@ def cite() -> None:
 
 @click.command("warmup", cls=Command)
 def warmup() -> None:
-    """Compile the loops of the search ahead of time; needed once after every upgrade."""
+    """Compile the loops of the search; once after every upgrade."""
     import warnings
 
     from equigraph.search.large import make_search

@@ -21,7 +21,9 @@ _METHOD = "refine_labels"
 
 @click.command("refine", cls=Command)
 def command(edges: str, labels: str, **settings: Any) -> None:
-    """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
+    """Improve labels by moving nodes.
+
+    Nodes move while that raises (1 - fairness) Q + fairness N.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.
     LABELS is a table with the columns node and cluster (or else the first two), such as the labels.csv that `equigraph

@@ -18,7 +18,7 @@ from equigraph.exceptions import InputError
 
 @click.command("report", cls=Command)
 def report(folder: str, output: str | None, **settings: Any) -> None:
-    """Explain a clustering or a curve in one page (HTML) that needs no network.
+    """Explain a clustering, a curve or classes on one HTML page.
 
     OUT is a folder that `equigraph cluster`, `tradeoff`, `refine`, `demo` or `classes` wrote. The page draws the graph,
     which is read from its recorded path and must be unchanged; without it the page says what is left out. For classes
@@ -79,7 +79,9 @@ def _write_classes(folder: Path, path: Path, settings: dict[str, Any]) -> list[s
 
 @click.command("explain", cls=Command)
 def explain(folder: str, what: tuple[str, ...], **settings: Any) -> None:
-    """Explain why a node is in its cluster, and what each move would change.
+    """Explain why a node is in its cluster.
+
+    Every cluster is listed with what a move there would change.
 
     OUT is a folder that `equigraph classes`, `cluster` or `refine` wrote, NODE the name of a person or a node. With two
     numbers in place of NODE, such as `equigraph explain out 0 1`, it explains why these two clusters are separate. The

@@ -22,7 +22,7 @@ _SHOWN = 6
 
 @click.command("reproduce", cls=Command)
 def command(experiment: str, **given: Any) -> None:
-    """Compute tables and figures of the iFairNMTF paper again.
+    """Compute the tables and figures of the iFairNMTF paper again.
 
     EXPERIMENT is table1, table-dfnmf, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all.
     All results are on one page, DIR/index.html. Repeat the command to resume an interrupted run. Exit code 1 if a part

@@ -26,7 +26,7 @@ _REASONS = {
 
 @click.command("tradeoff", cls=MethodCommand)
 def command(edges: str, method: str, **settings: Any) -> None:
-    """Compute the trade-off between cohesion and fairness, and recommend a point.
+    """Compute what fairness costs in cohesion, and recommend a point.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom. In
     the table NB (or the score of another --notion) is the fairness reached, Q the cohesion, links the share of the
