@@ -37,8 +37,8 @@ SENTENCES = [
     "at most 2 of Ada, Ben and Cem in every cluster",
     "at most 9 of gender 'boy' in every cluster",
     "of each gender none or at least 2 in a cluster",
-    "the share of each gender within 10 points of the population's in every cluster",
-    "the share of each needs within 5 points of the population's in every cluster",
+    "the share of each gender within 10 points of the population's, in whole nodes, in every cluster",
+    "the share of each needs within 5 points of the population's, in whole nodes, in every cluster",
 ]
 TOML = """
 friends = 1
@@ -117,6 +117,8 @@ def test_none_is_no_rule_and_numpy_values_are_plain():
         ({"sizes": 25}, r"sizes must be a pair \(least, most\).*got 25"),
         ({"sizes": (27, 25)}, r"sizes=\(27, 25\): the least size is above the most"),
         ({"sizes": [(1, 2), 3]}, "sizes must be a pair"),
+        ({"sizes": (float("inf"), 3)}, "sizes must be a pair"),
+        ({"fixed": {7: 0, "7": 1}}, "fixed names 7 twice"),
         ({"friends": 0}, "friends must be a whole number of at least 1; got 0"),
         ({"at_least": {"gender": 3}}, "at_least must look like"),
         ({"at_least": {"gender": {"girl": 2.5}}}, r"at_least\['gender'\]\['girl'\] must be a whole number"),

@@ -155,7 +155,8 @@ def violations(
     Parameters are those of `equigraph.rules.Rules.check`; `graph` may also be `Facts`.
     """
     facts = Facts.of(graph, sensitive_features)
-    column = texts(labels_in_order(labels, facts.graph))
+    given = labels_in_order(labels, facts.graph)
+    column = texts(given.astype(int) if given.dtype == bool else given)
     clusters = {*column, *map(str, range(n_clusters or 0))}
     placement = Placement(facts, column, sorted(clusters, key=_by_number))
     return [violation for rule in rules for violation in rule.violations(placement)]

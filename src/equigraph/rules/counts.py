@@ -240,12 +240,16 @@ class Shares(DictRule, _Counted):
     def describe(self) -> str:
         """Return the rule in words."""
         return (
-            f"the share of each {self.attribute} within {self._points} of the population's in every cluster"
+            f"the share of each {self.attribute} within {self._points} of the population's, in whole nodes, in every "
+            "cluster"
         )
 
     def sentence(self, words: Words) -> str:
         """Return the rule as a sentence."""
-        return f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all."
+        return (
+            f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all, in "
+            f"whole {words.nodes}."
+        )
 
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
         """Return the bounds of the share in whole nodes, rounded outwards."""
