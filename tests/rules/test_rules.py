@@ -37,8 +37,8 @@ SENTENCES = [
     "at most 2 of Ada, Ben and Cem in every cluster",
     "at most 9 of gender 'boy' in every cluster",
     "of each gender none or at least 2 in a cluster",
-    "the share of each gender within 10 points of the population's, in whole nodes, in every cluster",
-    "the share of each needs within 5 points of the population's, in whole nodes, in every cluster",
+    "the share of each gender within 10 points of the population's (as far as whole nodes allow) in every cluster",
+    "the share of each needs within 5 points of the population's (as far as whole nodes allow) in every cluster",
 ]
 TOML = """
 friends = 1

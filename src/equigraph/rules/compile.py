@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
@@ -36,28 +36,18 @@ class CountColumn:
     high: Fraction = Fraction(1)
 
 
-@dataclass
 class Arrays:
     """Builder of `CompiledRules`, to which one rule after another is added."""
 
-    facts: Facts
-    n_clusters: int
-    least_size: Integers = field(init=False)
-    most_size: Integers = field(init=False)
-    joined: list[tuple[int, int]] = field(default_factory=list)  # pairs of nodes that must share a cluster
-    fixed: list[tuple[int, int]] = field(default_factory=list)  # pairs of a node and its cluster
-    apart: list[list[int]] = field(default_factory=list)  # sets of nodes in pairwise different clusters
-    columns: dict[tuple[str, ...], CountColumn] = field(default_factory=dict)
-    friends: dict[Any, tuple[sparse.csr_array, Integers]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.least_size = np.ones(self.n_clusters, dtype=np.int64)
-        self.most_size = np.full(self.n_clusters, self.n, dtype=np.int64)
-
-    @property
-    def n(self) -> int:
-        """Number of nodes."""
-        return self.facts.graph.n_nodes
+    def __init__(self, facts: Facts, n_clusters: int):
+        self.facts, self.n_clusters, self.n = facts, n_clusters, facts.graph.n_nodes
+        self.least_size = np.ones(n_clusters, dtype=np.int64)
+        self.most_size = np.full(n_clusters, self.n, dtype=np.int64)
+        self.joined: list[tuple[int, int]] = []  # pairs of nodes that must share a cluster
+        self.fixed: list[tuple[int, int]] = []  # pairs of a node and its cluster
+        self.apart: list[list[int]] = []  # sets of nodes in pairwise different clusters
+        self.columns: dict[tuple[str, ...], CountColumn] = {}
+        self.friends: dict[Any, tuple[sparse.csr_array, Integers]] = {}
 
     def column(self, name: tuple[str, ...], nodes: Sequence[int] | Integers) -> CountColumn:
         """Return the column of a name, after adding these nodes to it."""
@@ -194,6 +184,13 @@ def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: in
     for node, cluster in arrays.fixed:
         twice |= bool(fixed[node] not in (-1, cluster))
         fixed[node] = cluster
+    columns = arrays.columns.values()
+    owner = np.repeat(np.arange(len(columns)), [column.nodes.size for column in columns])
+    members = np.concatenate([fixed[:0], *(column.nodes for column in columns)]), owner
+    ones = np.ones(owner.size, dtype=np.int64)
+    low = [below(max(column.low, Fraction(0)), n).as_integer_ratio() for column in columns]
+    high = [above(min(column.high, Fraction(1)), n).as_integer_ratio() for column in columns]
+    empty = np.zeros((n_clusters, 0), dtype=np.int64)
     if not arrays.friends:
         arrays.friends[None] = facts.graph.adjacency, np.zeros(n, dtype=np.int64)
     links, needed = zip(*arrays.friends.values(), strict=True)
@@ -209,7 +206,12 @@ def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: in
         needed=np.concatenate(needed),
         contradiction=twice,
         columns=list(arrays.columns),
-        **_columns(list(arrays.columns.values()), n, n_clusters),
+        counts=sparse.coo_array((ones, members), shape=(n, len(columns))).tocsr(),
+        least_count=np.column_stack([empty, *(column.least for column in columns)]),
+        most_count=np.column_stack([empty, *(column.most for column in columns)]),
+        not_alone=np.array([column.alone for column in columns], dtype=np.int64),
+        share_low=np.array(low, dtype=np.int64).reshape(-1, 2),
+        share_high=np.array(high, dtype=np.int64).reshape(-1, 2),
     )
     return join_units(single, arrays.joined)
 
@@ -288,25 +290,6 @@ def entries_of(matrix: Any, row: int) -> tuple[NDArray, NDArray]:
     """Return the columns and the values of the entries of a row."""
     part = slice(matrix.indptr[row], matrix.indptr[row + 1])
     return matrix.indices[part], matrix.data[part]
-
-
-def _columns(columns: list[CountColumn], n: int, n_clusters: int) -> dict[str, Any]:
-    """Return the fields of `CompiledRules` about columns."""
-    m = len(columns)
-    nodes = np.concatenate([np.zeros(0, dtype=np.int64), *(column.nodes for column in columns)])
-    owner = np.repeat(np.arange(m), [column.nodes.size for column in columns])
-    ones = np.ones(nodes.size, dtype=np.int64)
-    low = [below(max(column.low, Fraction(0)), n).as_integer_ratio() for column in columns]
-    high = [above(min(column.high, Fraction(1)), n).as_integer_ratio() for column in columns]
-    empty = np.zeros((n_clusters, 0), dtype=np.int64)
-    return {
-        "counts": sparse.coo_array((ones, (nodes, owner)), shape=(n, m)).tocsr(),
-        "least_count": np.column_stack([empty, *(column.least for column in columns)]),
-        "most_count": np.column_stack([empty, *(column.most for column in columns)]),
-        "not_alone": np.array([column.alone for column in columns], dtype=np.int64),
-        "share_low": np.array(low, dtype=np.int64).reshape(m, 2),
-        "share_high": np.array(high, dtype=np.int64).reshape(m, 2),
-    }
 
 
 def below(x: Fraction, limit: int) -> Fraction:

@@ -240,15 +240,15 @@ class Shares(DictRule, _Counted):
     def describe(self) -> str:
         """Return the rule in words."""
         return (
-            f"the share of each {self.attribute} within {self._points} of the population's, in whole nodes, in every "
-            "cluster"
+            f"the share of each {self.attribute} within {self._points} of the population's (as far as whole nodes "
+            "allow) in every cluster"
         )
 
     def sentence(self, words: Words) -> str:
         """Return the rule as a sentence."""
         return (
-            f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all, in "
-            f"whole {words.nodes}."
+            f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all, as "
+            f"far as whole {words.nodes} allow."
         )
 
     def pair(self, number: int, share: Fraction, size: int) -> Pair:

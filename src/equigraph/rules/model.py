@@ -205,16 +205,11 @@ def interchangeable(compiled: CompiledRules) -> list[list[int]]:
     Clusters of fixed nodes are in none of them.
     """
     named = set(compiled.fixed.tolist())
-    alike: dict[tuple, list[int]] = {}
-    for cluster in range(compiled.n_clusters):
+    bounds = compiled.least_size, compiled.most_size, compiled.least_count, compiled.most_count
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for cluster, own in enumerate(np.column_stack(bounds).tolist()):
         if cluster not in named:
-            bounds = (
-                compiled.least_size[cluster],
-                compiled.most_size[cluster],
-                compiled.least_count[cluster].tobytes(),
-                compiled.most_count[cluster].tobytes(),
-            )
-            alike.setdefault(bounds, []).append(cluster)
+            alike.setdefault(tuple(own), []).append(cluster)
     return [clusters for clusters in alike.values() if len(clusters) > 1]
 
 

@@ -208,7 +208,10 @@ def _forced(rules: CompiledRules, allowed: NDArray[np.bool_]) -> list[tuple[int,
     if not rules.needed.any():
         return joins
     units, lacking, matrix = rules.unit_friends
-    rows = [(int(units[row]), lacking[row], *entries_of(matrix, row)) for row in np.flatnonzero(lacking > 0)]
+    rows = [
+        (int(units[row]), lacking[row], *entries_of(matrix, row))
+        for row in np.flatnonzero(lacking > 0).tolist()
+    ]
     again = True
     while again and not joins:
         again = False

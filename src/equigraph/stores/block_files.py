@@ -26,7 +26,7 @@ from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.names import texts
 from equigraph.graph.sparse_arrays import check_compressed
 
-FORMAT, VERSION = "equigraph row blocks", 1
+FORMAT, VERSION = "equigraph row blocks", 2
 META = "blocks.json"
 _CHUNK = 2**24
 # Default size of a block in bytes, approximately.

@@ -200,7 +200,7 @@ class DaskRows:
                 # An actor communicates through the client that is current at its first call.
                 with self._client.as_current():
                     if not self._actors:
-                        self._restore()
+                        self._build()
                     return action()
             except _WorkerLost as loss:
                 self._discard_actors()
@@ -211,15 +211,8 @@ class DaskRows:
                         f"{loss.__cause__!r}: look at their logs, they may be out of memory."
                     ) from loss
 
-    def _restore(self) -> None:
-        self._build()
-        for name, panel in self._saved.items():
-            self._call("place", (name, panel))
-        for method, arguments in self._log:
-            self._call(method, arguments)
-
     def _build(self) -> None:
-        """Assign a run of blocks to every living worker."""
+        """Assign a run of blocks to every living worker, and restore the panels."""
         threads, n_blocks = self._living_workers(), len(self.graph.cuts) - 1
         self._addresses = sorted(threads)[:n_blocks]
         # Blocks are of about the same size.
@@ -241,6 +234,10 @@ class DaskRows:
         else:
             each = [list(map(self.graph.block, range(low, high))) for low, high in itertools.pairwise(runs)]
             self._wait(lambda: [actor.hold(own) for actor, own in zip(self._actors, each, strict=True)])
+        for name, panel in self._saved.items():
+            self._call("place", (name, panel))
+        for method, arguments in self._log:
+            self._call(method, arguments)
 
     def _call(self, method: str, arguments: Any) -> list[Any]:
         if method != "place":

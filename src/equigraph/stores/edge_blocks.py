@@ -168,13 +168,8 @@ def _write_numbered(
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
         for _ in mapped(scatter, files, range(len(files))):
             pass
-        options: dict[str, Any] = {
-            "cuts": cuts,
-            "kind": kind,
-            "duplicates": duplicates,
-            "names": columns.names,
-        }
-        sort = partial(sort_block, spill=spill, folder=writer.partial, **options)
+        where = {"spill": spill, "folder": writer.partial, "names": columns.names}
+        sort = partial(sort_block, cuts=cuts, kind=kind, duplicates=duplicates, **where)
         for facts in mapped(sort, range(len(cuts) - 1)):
             writer.add(facts)
         shutil.rmtree(spill)
