@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -113,7 +114,7 @@ class _Solver:
             return Answer("not found", reason=reason)
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
         answer = feasible_labels(compiled, max(round(effort * self.node_limit), 1), start, self.hint)
-        if answer.status == "not found" and self.finder is not None and effort == 1.0:
+        if answer.status == "not found" and self.finder is not None and effort >= 1.0:
             found = self.finder(compiled)
             answer = answer if found is None else Answer("found", found)
         if answer.labels is None:
@@ -169,21 +170,26 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
 
     The remaining rules are proven to be infeasible at every step. After the pass over single rules none can be dropped:
     a rule needed for infeasibility with more rules present is also needed with fewer. If a quick proof shows the
-    conflict, quick proofs reduce it first, which leaves few rules for the solver.
+    conflict, quick proofs reduce it first, which leaves few rules for the solver. If it could not decide about a single
+    rule, the pass is repeated once with five times the effort.
     """
-    left, sure = list(rules), True
+    left, sure = list(rules), False
     if solver.refutes(left):
         left = _reduced(left, solver.refutes)
 
-    def impossible(some: Sequence[Rule], single: bool) -> bool:
+    def impossible(effort: float, some: Sequence[Rule], single: bool) -> bool:
         nonlocal sure
         # Proofs are mostly quick; labels for feasible subsets are only needed for single rules.
-        answer = solver.ask(some, effort=1.0 if single else 0.2)
+        answer = solver.ask(some, effort=effort if single else 0.2)
         if single and answer.status != "impossible":
             sure &= answer.status == "found"
         return answer.status == "impossible"
 
-    return Conflict(tuple(_reduced(left, impossible)), sure)
+    for effort in (1.0, 5.0):
+        if not sure:
+            sure = True
+            left = _reduced(left, partial(impossible, effort))
+    return Conflict(tuple(left), sure)
 
 
 def _reduced(rules: list[Rule], impossible: Callable[[Sequence[Rule], bool], bool]) -> list[Rule]:

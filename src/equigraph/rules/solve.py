@@ -138,7 +138,7 @@ def solve_program(program: Program, compiled: CompiledRules, node_limit: int) ->
         return Answer("impossible")
     if result.x is None:
         stopped = f"the solver says {result.message!r}"
-        if result.status == 1:
+        if "limit" in result.message:
             stopped = f"the limit of {count(node_limit, 'node')} of the solver's tree is reached"
         return Answer("not found", reason=stopped)
     labels = _labels(program, compiled, result.x)

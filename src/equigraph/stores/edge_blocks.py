@@ -168,8 +168,14 @@ def _write_numbered(
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
         for _ in mapped(scatter, files, range(len(files))):
             pass
-        where = {"spill": spill, "folder": writer.partial, "names": columns.names}
-        sort = partial(sort_block, cuts=cuts, kind=kind, duplicates=duplicates, **where)
+        sort = partial(
+            sort_block,
+            folder=writer.partial,
+            cuts=cuts,
+            kind=kind,
+            duplicates=duplicates,
+            names=columns.names,
+        )
         for facts in mapped(sort, range(len(cuts) - 1)):
             writer.add(facts)
         shutil.rmtree(spill)
@@ -307,7 +313,6 @@ def scatter_file(
 def sort_block(
     number: int,
     *,
-    spill: Path,
     folder: Path,
     cuts: list[int],
     kind: np.dtype,
@@ -315,7 +320,7 @@ def sort_block(
     names: Path | None,
 ) -> dict[str, Any]:
     """Write a row block from its temporary files, and return the metadata for `BlockWriter.add`."""
-    files = sorted(spill.glob(f"{number:05d}-*"))
+    files = sorted((folder / "spill").glob(f"{number:05d}-*"))
     edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(file, dtype=kind) for file in files)])
     low, high, n_nodes = cuts[number], cuts[number + 1], cuts[-1]
     edges = edges[np.lexsort((edges["column"], edges["row"]))]
