@@ -114,7 +114,7 @@ class _Solver:
             return Answer("not found", reason=reason)
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
         answer = feasible_labels(compiled, max(round(effort * self.node_limit), 1), start, self.hint)
-        if answer.status == "not found" and self.finder is not None and effort >= 1.0:
+        if answer.status == "not found" and self.finder is not None and effort == 1.0:
             found = self.finder(compiled)
             answer = answer if found is None else Answer("found", found)
         if answer.labels is None:
