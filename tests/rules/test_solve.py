@@ -111,7 +111,7 @@ def test_conflicts_are_irreducible_and_relaxing_keeps_what_comes_first():
 TRIANGLE = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 
-def test_the_solver_is_asked_for_longer_before_a_conflict_may_be_reducible(monkeypatch):
+def test_the_solver_is_asked_for_longer_before_a_question_is_left_open(monkeypatch):
     def short(compiled, node_limit, *labels):
         limits.append(node_limit)
         decided = len(limits) == 1 or node_limit > 100
@@ -120,6 +120,7 @@ def test_the_solver_is_asked_for_longer_before_a_conflict_may_be_reducible(monke
     limits: list[int] = []
     monkeypatch.setattr("equigraph.rules.conflict.feasible_labels", short)
     assert find_conflict(Rules(together=[(0, 1)], apart=[(0, 1)]), TRIANGLE, n_clusters=2).irreducible
+    assert settle_rules(Rules(together=[(0, 1)]), TRIANGLE, n_clusters=2).labels.max() == 1
 
 
 def test_the_conflict_is_said_in_words():

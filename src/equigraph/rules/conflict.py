@@ -17,6 +17,7 @@ from equigraph.rules.base import Rule, in_words
 from equigraph.rules.check import violations
 from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.facts import Facts
+from equigraph.rules.model import alike, n_entries
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refuted
 
@@ -24,6 +25,8 @@ from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refute
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
 # Finding a conflict takes many calls of the solver; after this many without an answer it is not called any more.
 _MOST_UNANSWERED = 6
+# A question left open is asked again, with more effort, if the program has at most so many entries.
+_MOST_ENTRIES = 10_000
 OnConflict = Literal["error", "relax"]
 ON_CONFLICT = Choice(
     values=("error", "relax"),
@@ -113,6 +116,8 @@ class _Solver:
             reason = f"the solver left {_MOST_UNANSWERED} questions without an answer"
             return Answer("not found", reason=reason)
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
+        if effort > 1.0 and n_entries(compiled, alike(compiled)) > _MOST_ENTRIES:
+            return Answer("not found", reason="the program is too large for more effort")
         answer = feasible_labels(compiled, max(round(effort * self.node_limit), 1), start, self.hint)
         if answer.status == "not found" and self.finder is not None and effort == 1.0:
             found = self.finder(compiled)
@@ -282,11 +287,12 @@ def _answered(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None = 
     answer = solver.ask(rules, start)
     if answer.status == "not found" and start is not None:
         answer = solver.ask(rules)
-    if answer.status == "not found":
+    longer = answer if answer.status != "not found" else solver.ask(rules, effort=10.0)
+    if longer.status == "not found":
         raise NotFoundError(
             f"No labels that keep the rules were found: {answer.reason}. Whether there are any is not known."
         )
-    return answer
+    return longer
 
 
 def _relaxed(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Settlement:
