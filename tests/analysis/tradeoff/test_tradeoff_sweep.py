@@ -210,7 +210,10 @@ def test_callbacks_stop_inside_a_method_and_between_numbers_of_clusters(room):
     [
         ({"estimator": eg.IFairNMTF()}, "dial of IFairNMTF has no upper end"),
         ({"estimator": eg.FairLouvain}, "FairLouvain has no fairness dial: expected an instance"),
-        ({"estimator": eg.FairPartition(3, at_least=0.9)}, "at_least=0.9, and a curve has labels for every bound"),
+        (
+            {"estimator": eg.FairPartition(3, at_least=0.9)},
+            "at_least=0.9, and a curve has labels for every bound",
+        ),
         ({"fairness": []}, "fairness is empty"),
         ({"fairness": [0, 2]}, r"fairness must be a finite number in \[0, 1\]; got 2"),
         ({"fairness": [0, "much"]}, "got 'much'"),
