@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier, Stopwatch
 from equigraph.exceptions import InfeasibleError, SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.graph.validate import unit_weights
 from equigraph.search.arrays import Level
@@ -32,8 +32,6 @@ from equigraph.search.plans import DIAL, LADDER, is_large, n_parts_for
 from equigraph.search.pool import Pool, Target
 from equigraph.search.rows import GraphRows, rows_of
 from equigraph.search.search import Search
-from equigraph.search.stopping import Stopwatch
-from equigraph.stores.stores import RowStore
 from equigraph.stores.threads import run_all
 
 # Most passes of local search on the nodes, and the least gain for another pass.
@@ -67,11 +65,6 @@ class LargeSearch:
         The objective at any value of the dial: notion and bounds on sizes.
     n_clusters, effort, seed
         As of `Search`.
-
-    Attributes
-    ----------
-    lost : bool
-        Whether the search ended because the workers with the rows were lost.
     """
 
     def __init__(
@@ -82,19 +75,13 @@ class LargeSearch:
         self.n_parts = n_parts_for(rows.n_nodes, rows.n_entries, n_clusters)
         self.pool = Pool()
         self.watch = Stopwatch()
-        self.lost = False
         # The search on parts under way, and the part of each node.
         self._inner: tuple[Search, NDArray] | None = None
 
     @property
-    def store(self) -> RowStore:
-        """Store of the rows; replaced by a local one if the workers are lost."""
-        return self.rows.store
-
-    @property
     def stopped(self) -> bool:
         """Whether the search was ended early."""
-        return self.lost or self.watch.stopped
+        return self.watch.stopped
 
     def score(self, labels: NDArray) -> tuple[float, float]:
         """Return modularity and notion."""
@@ -174,7 +161,7 @@ class LargeSearch:
         except SchedulerLostError as error:
             if not self._has_some():
                 raise
-            self.lost = True
+            self.watch.stopped = True
             self.rows.leave_workers()
             if not self.pool.labels:
                 self._take_parts(targets)
