@@ -407,19 +407,25 @@ def best_number(
     number = max(int(np.unique(best).size), 2)
     if level.n_sites > _FEW_NODES or isinstance(search, LargeSearch):
         return number
+    options["effort"] = _SHORT
+
+    def allowed(k: int) -> bool:
+        """Return whether k clusters can be within the bounds."""
+        try:
+            check_size_bounds(size_bounds, level.n_sites, k)
+        except InfeasibleError:
+            return False
+        return k > 1
 
     @cache
     def reached(k: int) -> float:
-        """Return the objective of a short search for k clusters; -inf if they cannot be within the bounds."""
-        try:
-            short = make_search(
-                graph, codes, k, size_bounds=size_bounds, seed=seed, **{**options, "effort": _SHORT}
-            )
-        except InfeasibleError:
-            return -np.inf
+        """Return the objective of a short search for k clusters."""
+        short = make_search(graph, codes, k, size_bounds=size_bounds, seed=seed, **options)
         return objective.value(*short.score(short.solve([target])[0]))
 
+    feasible = filter(allowed, range(2, level.n_sites + 1))
+    number = min(feasible, key=lambda k: abs(k - number), default=number)
     for step in (-1, 1):
-        while number + step > 1 and reached(number + step) > reached(number):
+        while allowed(number + step) and reached(number + step) > reached(number):
             number += step
     return number
