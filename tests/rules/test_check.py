@@ -43,7 +43,7 @@ GIVEN, ALONE = {"gender": GENDER}, Rules(not_alone={"gender": 2})
         (Rules(allowed={"Ada": [1, 2]}), LABELS, ["Ada is to be in cluster 1 or 2, and is in cluster 0."]),
         (Rules(at_most=[(["Ada", "Ben", "Cem"], 2)]), LABELS, ["3 of Ada, Ben and Cem: expected at most 2."]),
         (Rules(at_least=[(["Ada", "Ben"], 1)]), LABELS, ["1 has 0 of Ada and Ben: expected at least 1."]),
-        (Rules(sizes=(3, 3)), LABELS, []),
+        (Rules(sizes=(3, 3)), [label == 1 for label in LABELS], []),
         (Rules(sizes=(2, 3)), UNEVEN, ["5 nodes: expected 2 to 3 nodes.", "1 node: expected 2 to 3 nodes."]),
         (Rules(sizes=[(3, None), (None, 3)]), LABELS, []),
         (Rules(sizes=[(4, None), (None, 2)]), LABELS, ["expected at least 4 nodes.", "at most 2 nodes."]),

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.search import plans, stopping
+from equigraph._utils import callbacks
+from equigraph.search import plans
 from equigraph.search.large import LargeSearch, make_search
 from equigraph.search.pool import Target
 from tests.reference.labels_objective import NOTIONS
@@ -146,7 +147,7 @@ def test_graphs_of_odd_shapes(k, fairness):
 
 
 def test_a_wish_to_stop_keeps_labels_that_are_found_on_parts(monkeypatch):
-    monkeypatch.setattr(stopping, "_CALLBACK_INTERVAL", -1.0)
+    monkeypatch.setattr(callbacks, "_CALLBACK_INTERVAL", -1.0)
     adjacency, codes, _ = planted()
     model = eg.FairPartition(5, callbacks=lambda progress: True, random_state=0)
     model.fit(adjacency, sensitive_features=codes)

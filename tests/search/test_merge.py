@@ -6,8 +6,9 @@ import pytest
 from equigraph.exceptions import InfeasibleError
 from equigraph.graph import check_adjacency
 from equigraph.search import merge as merging
+from equigraph.search.large import make_search
 from equigraph.search.level import compact
-from equigraph.search.merge import exactly_k, merge, split
+from equigraph.search.merge import merge, split
 from tests.reference.label_fixtures import codes_for, prepare
 from tests.reference.labels_objective import NOTIONS
 from tests.reference.naive_steps import greedy_merges
@@ -115,7 +116,7 @@ def test_clusters_are_divided_within_themselves(make_graph):
 @pytest.mark.parametrize("start", [np.zeros(12, dtype=int), np.arange(12), np.arange(12) // 3 * 7])
 @pytest.mark.parametrize("k", [1, 2, 5, 12])
 def test_exactly_k_from_any_labels(tiny, start, k):
-    labels = exactly_k(tiny, start, k)
+    labels = make_search(tiny, None, k).exactly(start)
     assert sorted(set(labels.tolist())) == list(range(k))
 
 
@@ -124,11 +125,11 @@ def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
     adjacency = make_graph(150, 0, density=0.01)
     assert (np.diff(adjacency.indptr) == 0).sum() > 5
     for k in (3, 16, 40):
-        labels = exactly_k(adjacency, np.arange(150), k)
+        labels = make_search(adjacency, None, k).exactly(np.arange(150))
         assert np.bincount(labels).size == k
         assert np.bincount(labels).min() >= 1
 
 
 def test_exactly_k_refuses_what_cannot_be(tiny):
     with pytest.raises(InfeasibleError, match="13 non-empty clusters"):
-        exactly_k(tiny, np.zeros(12, dtype=int), 13)
+        make_search(tiny, None, 13)

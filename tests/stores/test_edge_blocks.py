@@ -6,10 +6,9 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
-from equigraph.stores.blocks import open_blocks
 from equigraph.stores.edge_blocks import sort_block, write_edge_blocks
 from tests.reference.marks import TINY_GRAPHS
-from tests.reference.stored import flip, random_graph, write_parts
+from tests.reference.stored import random_graph, write_parts
 
 pytestmark = TINY_GRAPHS
 
@@ -150,10 +149,3 @@ def test_bad_names_are_one_sentence(tmp_path, gap):
         write_edge_blocks(twice, tmp_path / "x", n_nodes=4)
     assert not (tmp_path / "x").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gaps", "mixed", "twice"]
-
-
-def test_damaged_names_are_found(tmp_path):
-    write_edge_blocks(write_parts(tmp_path / "edges", **edges(False, True)), tmp_path / "blocks")
-    flip(tmp_path / "blocks" / "names.parquet")
-    with pytest.raises(GraphError, match=r"names\.parquet is gone or has changed"):
-        open_blocks(tmp_path / "blocks")

@@ -105,9 +105,8 @@ class Seed(Constraint):
     optional: bool = True
 
     def _accepts(self, value: Any) -> bool:
-        if isinstance(value, (np.random.Generator, np.random.RandomState)):
-            return True
-        return Integer(low=0).accepts(value)
+        given = isinstance(value, (np.random.Generator, np.random.RandomState))
+        return given or Integer().accepts(value)
 
     def _describe(self) -> str:
         return "a nonnegative whole number, a numpy Generator or RandomState,"

@@ -44,11 +44,10 @@ class _Adapter(GraphClusterer):
         labels = self._labels(adjacency, problem.seed) if adjacency.nnz else np.arange(problem.n_nodes)
         labels = np.unique(labels, return_inverse=True)[1]
         if self.n_clusters is not None:
-            from equigraph.search.merge import exactly_k
+            from equigraph.search.large import make_search
 
-            labels = exactly_k(
-                adjacency, labels, self.n_clusters, resolution=self.resolution, seed=problem.seed
-            )
+            options: dict[str, Any] = {"resolution": self.resolution, "seed": problem.seed}
+            labels = make_search(adjacency, None, self.n_clusters, **options).exactly(labels)
         return Clustering(labels=labels, attributes={"n_clusters_": int(labels.max()) + 1})
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
@@ -67,7 +66,7 @@ class Leiden(_Adapter):
     ----------
     n_clusters : int, optional
         Number of clusters. By default that found by the library; a given number is reached exactly by splitting or
-        merging clusters afterwards, which is not part of the library: see `exactly_k`.
+        merging clusters afterwards, which is not part of the library.
     backend : {"igraph", "networkit", "leidenalg"}, default="igraph"
         The library to call; all three are in the extra ``peers``.
     resolution : float, default=1.0
@@ -142,7 +141,7 @@ class Louvain(_Adapter):
     ----------
     n_clusters : int, optional
         Number of clusters. By default that found by the library; a given number is reached exactly by splitting or
-        merging clusters afterwards, which is not part of the library: see `exactly_k`.
+        merging clusters afterwards, which is not part of the library.
     backend : {"networkit", "igraph"}, default="networkit"
         The library to call; both are in the extra ``peers``. That of networkit has a refinement step.
     resolution : float, default=1.0

@@ -43,7 +43,7 @@ class FairLouvain(GraphClusterer):
     ----------
     n_clusters : int, optional
         Number of clusters k. By default it is found by the method; a given number is reached exactly: clusters are
-        split or merged (see `exactly_k`), and none is emptied.
+        split or merged, and none is emptied.
     fairness : float, default=0.5
         The dial f in [0, 1]. 0 is modularity alone; 1 is lexicographic, the notion first, then Q.
     notion : {"normalized", "balance", "mouflon"}, default="normalized"

@@ -192,8 +192,10 @@ def solve_normalized(
     norm = float(np.sqrt(product.squared_norm()))
     if norm == 0:
         return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
-    mean_degree = float(product(np.ones((product.n_nodes, 1))).mean())
-    terms = [] if penalty is None else [(weight * norm / (H.shape[1] * mean_degree), penalty)]
+    terms = []
+    if penalty is not None:
+        mean_degree = float(product(np.ones((product.n_nodes, 1))).mean())
+        terms = [(weight * norm / (H.shape[1] * mean_degree), penalty)]
     factors = solve(product.scaled(1 / norm), H, W / norm, penalty=WeightedSum(terms), **options)
     H, W = rescale(factors.H, factors.W)
     return replace(factors, H=H * H.dtype.type(np.sqrt(norm)), W=W)

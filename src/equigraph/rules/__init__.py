@@ -6,10 +6,9 @@ from equigraph.rules.compile import CompiledRules, compile_rules, keeps
 from equigraph.rules.conflict import Conflict, Settlement, find_conflict, settle_rules
 from equigraph.rules.counts import AtLeast, AtMost, NotAlone, Shares
 from equigraph.rules.facts import Facts
-from equigraph.rules.fixed import Allowed, Fixed
 from equigraph.rules.friends import Friends
 from equigraph.rules.most_friends import MostFriends, most_friends
-from equigraph.rules.node_sets import Apart, Together
+from equigraph.rules.nodes import Allowed, Apart, Fixed, Together
 from equigraph.rules.rules import Rules
 from equigraph.rules.sizes import Sizes
 from equigraph.rules.solve import Answer, feasible_labels

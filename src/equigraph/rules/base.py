@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -35,7 +36,7 @@ class Rule(ABC):
     @property
     def named_clusters(self) -> tuple[int, ...]:
         """The clusters that the rule names by number; all others are interchangeable."""
-        return ()
+        return getattr(self, "clusters", ())
 
     @property
     def named_attribute(self) -> str | None:
@@ -113,9 +114,14 @@ def is_list(value: Any) -> bool:
 
 
 def entries(keyword: str, value: Any, shape: str) -> Iterator[tuple[Any, Any]]:
-    """Return the entries of a dict."""
+    """Return the entries of a dict, whose keys differ also as texts."""
     if not isinstance(value, Mapping):
         raise ParameterError(f"Rules: {keyword} must look like {shape}; got {value!r}.")
+    for text, number in Counter(map(name_text, value)).items():
+        if number > 1:
+            raise ParameterError(
+                f"Rules: {keyword} names {text} twice, as text and as number: expected it once."
+            )
     yield from value.items()
 
 

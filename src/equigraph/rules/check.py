@@ -7,7 +7,7 @@ are checked by it, whatever made them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,15 +63,20 @@ class Words:
 
     def range(self, pair: Pair) -> str:
         """Return the range of a pair (least, most) in words."""
-        least, most = pair
-        if most is None:
-            return f"any number of {self.nodes}" if least is None else f"at least {self.count(least)}"
-        if least is None:
-            return f"at most {self.count(most)}"
-        return self.count(most) if least == most else f"{least} to {self.count(most)}"
+        return f"any number of {self.nodes}" if pair == (None, None) else bounds_in_words(pair, self.count)
 
 
 NODES = Words()
+
+
+def bounds_in_words(pair: Pair, say: Callable[[int], str] = str) -> str:
+    """Return a pair (least, most), not both None, in words."""
+    least, most = pair
+    if most is None:
+        return f"at least {say(least or 0)}"
+    if least is None:
+        return f"at most {say(most)}"
+    return say(most) if least == most else f"{least} to {say(most)}"
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,8 @@ def violations(
     Parameters are those of `equigraph.rules.Rules.check`; `graph` may also be `Facts`.
     """
     facts = Facts.of(graph, sensitive_features)
-    column = texts(labels_in_order(labels, facts.graph))
+    given = labels_in_order(labels, facts.graph)
+    column = texts(given.astype(int) if given.dtype == bool else given)
     clusters = {*column, *map(str, range(n_clusters or 0))}
     placement = Placement(facts, column, sorted(clusters, key=_by_number))
     return [violation for rule in rules for violation in rule.violations(placement)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
@@ -28,7 +28,6 @@ Integers = NDArray[np.int64]
 class CountColumn:
     """A set of nodes with bounds on its count in every cluster; see `CompiledRules`."""
 
-    name: tuple[str, ...]
     nodes: Integers
     least: Integers  # in each cluster
     most: Integers
@@ -37,33 +36,23 @@ class CountColumn:
     high: Fraction = Fraction(1)
 
 
-@dataclass
 class Arrays:
     """Builder of `CompiledRules`, to which one rule after another is added."""
 
-    facts: Facts
-    n_clusters: int
-    least_size: Integers = field(init=False)
-    most_size: Integers = field(init=False)
-    joined: list[tuple[int, int]] = field(default_factory=list)  # pairs of nodes that must share a cluster
-    fixed: list[tuple[int, int]] = field(default_factory=list)  # pairs of a node and its cluster
-    apart: list[list[int]] = field(default_factory=list)  # sets of nodes in pairwise different clusters
-    columns: dict[tuple[str, ...], CountColumn] = field(default_factory=dict)
-    friends: dict[Any, tuple[sparse.csr_array, Integers]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.least_size = np.ones(self.n_clusters, dtype=np.int64)
-        self.most_size = np.full(self.n_clusters, self.n, dtype=np.int64)
-
-    @property
-    def n(self) -> int:
-        """Number of nodes."""
-        return self.facts.graph.n_nodes
+    def __init__(self, facts: Facts, n_clusters: int):
+        self.facts, self.n_clusters, self.n = facts, n_clusters, facts.graph.n_nodes
+        self.least_size = np.ones(n_clusters, dtype=np.int64)
+        self.most_size = np.full(n_clusters, self.n, dtype=np.int64)
+        self.joined: list[tuple[int, int]] = []  # pairs of nodes that must share a cluster
+        self.fixed: list[tuple[int, int]] = []  # pairs of a node and its cluster
+        self.apart: list[list[int]] = []  # sets of nodes in pairwise different clusters
+        self.columns: dict[tuple[str, ...], CountColumn] = {}
+        self.friends: dict[Any, tuple[sparse.csr_array, Integers]] = {}
 
     def column(self, name: tuple[str, ...], nodes: Sequence[int] | Integers) -> CountColumn:
         """Return the column of a name, after adding these nodes to it."""
         least = np.zeros(self.n_clusters, dtype=np.int64)
-        new = CountColumn(name, np.zeros(0, dtype=np.int64), least, np.full_like(least, self.n))
+        new = CountColumn(np.zeros(0, dtype=np.int64), least, np.full_like(least, self.n))
         found = self.columns.setdefault(name, new)
         found.nodes = np.union1d(found.nodes, np.asarray(nodes, dtype=np.int64))
         return found
@@ -91,9 +80,7 @@ class CompiledRules:
     unit: Integers  # of each node
     unit_size: Integers
     fixed: Integers  # cluster of each unit, -1 if it is free
-    # Pairs of units that may not share a cluster; symmetric, the search reads indptr and indices.
-    apart: sparse.csr_array
-    apart_sets: list[Integers]  # the same as sets, as given
+    apart_sets: list[Integers]  # sets of units in pairwise different clusters
     least_size: Integers  # of each cluster
     most_size: Integers
     columns: list[tuple[str, ...]]  # name of each column
@@ -114,9 +101,30 @@ class CompiledRules:
     contradiction: bool
 
     @cached_property
+    def apart(self) -> sparse.csr_array:
+        """Pairs of units that may not share a cluster; symmetric, the search reads indptr and indices."""
+        pairs = [pair for units in self.apart_sets for pair in permutations(units.tolist(), 2)]
+        rows, columns = (
+            np.array([*{pair for pair in pairs if pair[0] != pair[1]}], dtype=np.int64).reshape(-1, 2).T
+        )
+        ones = np.ones(rows.size, dtype=np.int8)
+        return sparse.coo_array((ones, (rows, columns)), shape=(self.n_units, self.n_units)).tocsr()
+
+    @cached_property
     def askers(self) -> sparse.csr_array:
         """Transpose of ``links``: the rows in which each node occurs, whose counts change when it moves."""
         return self.links.T.tocsr()
+
+    @cached_property
+    def unit_friends(self) -> tuple[Integers, Integers, sparse.csr_array]:
+        """The unit of each row of ``links``, the friends it needs in other units, and their number in each of these."""
+        n_rows, links = self.needed.size, self.links
+        own = self.unit[np.arange(n_rows) % self.n_nodes]
+        row, friend = np.repeat(np.arange(n_rows), np.diff(links.indptr)), self.unit[links.indices]
+        inside = own[row] == friend
+        others = row[~inside], friend[~inside]
+        friends = sparse.coo_array((np.ones(others[0].size), others), shape=(n_rows, self.n_units)).tocsr()
+        return own, self.needed - np.bincount(row[inside], minlength=n_rows), friends
 
     @property
     def n_nodes(self) -> int:
@@ -176,7 +184,13 @@ def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: in
     for node, cluster in arrays.fixed:
         twice |= bool(fixed[node] not in (-1, cluster))
         fixed[node] = cluster
-    sets = [np.array(nodes, dtype=np.int64) for nodes in arrays.apart]
+    columns = arrays.columns.values()
+    owner = np.repeat(np.arange(len(columns)), [column.nodes.size for column in columns])
+    members = np.concatenate([fixed[:0], *(column.nodes for column in columns)]), owner
+    ones = np.ones(owner.size, dtype=np.int64)
+    low = [below(max(column.low, Fraction(0)), n).as_integer_ratio() for column in columns]
+    high = [above(min(column.high, Fraction(1)), n).as_integer_ratio() for column in columns]
+    empty = np.zeros((n_clusters, 0), dtype=np.int64)
     if not arrays.friends:
         arrays.friends[None] = facts.graph.adjacency, np.zeros(n, dtype=np.int64)
     links, needed = zip(*arrays.friends.values(), strict=True)
@@ -185,21 +199,26 @@ def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: in
         unit=np.arange(n, dtype=np.int64),
         unit_size=np.ones(n, dtype=np.int64),
         fixed=fixed,
-        apart=_apart_pairs(sets, n),
-        apart_sets=sets,
+        apart_sets=[np.array(nodes, dtype=np.int64) for nodes in arrays.apart],
         least_size=arrays.least_size,
         most_size=arrays.most_size,
         links=links[0] if len(links) == 1 else sparse.vstack(links, format="csr"),
         needed=np.concatenate(needed),
-        contradiction=twice or any(np.unique(nodes).size < nodes.size for nodes in sets),
-        **_columns(list(arrays.columns.values()), n, n_clusters),
+        contradiction=twice,
+        columns=list(arrays.columns),
+        counts=sparse.coo_array((ones, members), shape=(n, len(columns))).tocsr(),
+        least_count=np.column_stack([empty, *(column.least for column in columns)]),
+        most_count=np.column_stack([empty, *(column.most for column in columns)]),
+        not_alone=np.array([column.alone for column in columns], dtype=np.int64),
+        share_low=np.array(low, dtype=np.int64).reshape(-1, 2),
+        share_high=np.array(high, dtype=np.int64).reshape(-1, 2),
     )
-    return join_units(single, arrays.joined) if arrays.joined else single
+    return join_units(single, arrays.joined)
 
 
 def join_units(rules: CompiledRules, joined: Sequence[tuple[int, int]]) -> CompiledRules:
     """Return the rules after merging pairs of units."""
-    one, other = np.array(joined).T
+    one, other = np.array(joined, dtype=np.int64).reshape(-1, 2).T
     pairs = sparse.coo_array((np.ones(one.size), (one, other)), shape=(rules.n_units, rules.n_units))
     onto = connected_components(pairs, directed=False)[1].astype(np.int64)
     n_units = int(onto.max()) + 1
@@ -215,11 +234,10 @@ def join_units(rules: CompiledRules, joined: Sequence[tuple[int, int]]) -> Compi
         unit=onto[rules.unit],
         unit_size=np.bincount(onto, weights=rules.unit_size).astype(np.int64),
         fixed=fixed,
-        apart=_apart_pairs(sets, n_units),
         apart_sets=sets,
         counts=sparse.coo_array((counts.data, (onto[counts.row], counts.col)), shape=shape).tocsr(),
         contradiction=bool(
-            rules.contradiction or twice or any(np.unique(one).size < one.size for one in sets)
+            rules.contradiction or twice or any(np.unique(units).size < units.size for units in sets)
         ),
     )
 
@@ -272,36 +290,6 @@ def entries_of(matrix: Any, row: int) -> tuple[NDArray, NDArray]:
     """Return the columns and the values of the entries of a row."""
     part = slice(matrix.indptr[row], matrix.indptr[row + 1])
     return matrix.indices[part], matrix.data[part]
-
-
-def _apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
-    """Return the pairs of units that occur in a set together, as a symmetric matrix."""
-    pairs = [pair for units in sets for pair in permutations(units.tolist(), 2) if pair[0] != pair[1]]
-    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    matrix = sparse.coo_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n_units, n_units))
-    result = matrix.tocsr()
-    result.data[:] = 1
-    return result
-
-
-def _columns(columns: list[CountColumn], n: int, n_clusters: int) -> dict[str, Any]:
-    """Return the fields of `CompiledRules` about columns."""
-    m = len(columns)
-    nodes = np.concatenate([np.zeros(0, dtype=np.int64), *(column.nodes for column in columns)])
-    owner = np.repeat(np.arange(m), [column.nodes.size for column in columns])
-    ones = np.ones(nodes.size, dtype=np.int64)
-    low = [below(max(column.low, Fraction(0)), n).as_integer_ratio() for column in columns]
-    high = [above(min(column.high, Fraction(1)), n).as_integer_ratio() for column in columns]
-    empty = np.zeros((n_clusters, 0), dtype=np.int64)
-    return {
-        "columns": [column.name for column in columns],
-        "counts": sparse.coo_array((ones, (nodes, owner)), shape=(n, m)).tocsr(),
-        "least_count": np.column_stack([empty, *(column.least for column in columns)]),
-        "most_count": np.column_stack([empty, *(column.most for column in columns)]),
-        "not_alone": np.array([column.alone for column in columns], dtype=np.int64),
-        "share_low": np.array(low, dtype=np.int64).reshape(m, 2),
-        "share_high": np.array(high, dtype=np.int64).reshape(m, 2),
-    }
 
 
 def below(x: Fraction, limit: int) -> Fraction:

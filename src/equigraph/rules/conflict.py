@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from equigraph.rules.base import Rule, in_words
 from equigraph.rules.check import violations
 from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.facts import Facts
+from equigraph.rules.model import alike, n_entries
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refuted
 
@@ -23,6 +25,8 @@ from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refute
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
 # Finding a conflict takes many calls of the solver; after this many without an answer it is not called any more.
 _MOST_UNANSWERED = 6
+# A question left open is asked again, with more effort, if the program has at most so many entries.
+_MOST_ENTRIES = 10_000
 OnConflict = Literal["error", "relax"]
 ON_CONFLICT = Choice(
     values=("error", "relax"),
@@ -112,6 +116,8 @@ class _Solver:
             reason = f"the solver left {_MOST_UNANSWERED} questions without an answer"
             return Answer("not found", reason=reason)
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
+        if effort > 1.0 and n_entries(compiled, alike(compiled)) > _MOST_ENTRIES:
+            return Answer("not found", reason="the program is too large for more effort")
         answer = feasible_labels(compiled, max(round(effort * self.node_limit), 1), start, self.hint)
         if answer.status == "not found" and self.finder is not None and effort == 1.0:
             found = self.finder(compiled)
@@ -169,21 +175,26 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
 
     The remaining rules are proven to be infeasible at every step. After the pass over single rules none can be dropped:
     a rule needed for infeasibility with more rules present is also needed with fewer. If a quick proof shows the
-    conflict, quick proofs reduce it first, which leaves few rules for the solver.
+    conflict, quick proofs reduce it first, which leaves few rules for the solver. If it could not decide about a single
+    rule, the pass is repeated once with five times the effort.
     """
-    left, sure = list(rules), True
+    left, sure = list(rules), False
     if solver.refutes(left):
         left = _reduced(left, solver.refutes)
 
-    def impossible(some: Sequence[Rule], single: bool) -> bool:
+    def impossible(effort: float, some: Sequence[Rule], single: bool) -> bool:
         nonlocal sure
         # Proofs are mostly quick; labels for feasible subsets are only needed for single rules.
-        answer = solver.ask(some, effort=1.0 if single else 0.2)
+        answer = solver.ask(some, effort=effort if single else 0.2)
         if single and answer.status != "impossible":
             sure &= answer.status == "found"
         return answer.status == "impossible"
 
-    return Conflict(tuple(_reduced(left, impossible)), sure)
+    for effort in (1.0, 5.0):
+        if not sure:
+            sure = True
+            left = _reduced(left, partial(impossible, effort))
+    return Conflict(tuple(left), sure)
 
 
 def _reduced(rules: list[Rule], impossible: Callable[[Sequence[Rule], bool], bool]) -> list[Rule]:
@@ -276,11 +287,12 @@ def _answered(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None = 
     answer = solver.ask(rules, start)
     if answer.status == "not found" and start is not None:
         answer = solver.ask(rules)
-    if answer.status == "not found":
+    longer = answer if answer.status != "not found" else solver.ask(rules, effort=10.0)
+    if longer.status == "not found":
         raise NotFoundError(
             f"No labels that keep the rules were found: {answer.reason}. Whether there are any is not known."
         )
-    return answer
+    return longer
 
 
 def _relaxed(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Settlement:

@@ -16,7 +16,7 @@ from equigraph._utils.parameters import Real
 from equigraph._utils.text import listed
 from equigraph.exceptions import ParameterError
 from equigraph.rules.base import DictRule, Rule, entries, is_list, name, names, number, whole
-from equigraph.rules.check import Pair, Placement, Violation, Words
+from equigraph.rules.check import Pair, Placement, Violation, Words, bounds_in_words
 from equigraph.rules.compile import Arrays
 
 _GROUP, _LIST = '{"gender": {"girl": 3}}', '[(["Ann", "Bob", "Cem"], 2)]'
@@ -27,6 +27,7 @@ class _Counted(Rule):
     """Bound on the number of nodes of each group of an attribute in a cluster."""
 
     attribute: str | None
+    unless: ClassVar[str] = ""  # what else than the bounds is allowed
 
     @abstractmethod
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
@@ -34,10 +35,6 @@ class _Counted(Rule):
 
         ``number`` is the count, ``size`` that of all nodes of the cluster, ``share`` that of the group among all nodes.
         """
-
-    @abstractmethod
-    def expected(self, violation: Violation) -> str:
-        """Return the expected count in words."""
 
     def whom(self, group: Hashable) -> str:
         """Return the counted nodes in words."""
@@ -64,10 +61,10 @@ class _Counted(Rule):
 
     def describe_violation(self, violation: Violation, words: Words) -> str:
         """Return the count in a cluster, and the expected one, as a sentence."""
-        (cluster,) = map(words.subject, violation.clusters)
+        (cluster,), bounds = map(words.subject, violation.clusters), (violation.least, violation.most)
         return (
             f"{cluster} has {violation.number} of {self.whom(violation.group)}"
-            f"{self.among(violation, words)}: expected {self.expected(violation)}."
+            f"{self.among(violation, words)}: expected {self.unless}{bounds_in_words(bounds)}."
         )
 
     def among(self, violation: Violation, words: Words) -> str:
@@ -82,9 +79,9 @@ class _Bounded(_Counted):
     nodes: tuple[Hashable, ...]
 
     @property
-    @abstractmethod
     def bounds(self) -> Pair:
         """Least and most, one of which is None."""
+        return getattr(self, "least", None), getattr(self, "most", None)
 
     @property
     def number(self) -> int:
@@ -94,10 +91,6 @@ class _Bounded(_Counted):
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
         """Return the bounds."""
         return self.bounds
-
-    def expected(self, violation: Violation | None = None) -> str:
-        """Return the bound in words."""
-        return f"{self.keyword.replace('_', ' ')} {self.number}"
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:
@@ -133,7 +126,7 @@ class _Bounded(_Counted):
 
     def describe(self) -> str:
         """Return the rule in words."""
-        return f"{self.expected()} of {self.whom(self.value)} in every cluster"
+        return f"{bounds_in_words(self.bounds)} of {self.whom(self.value)} in every cluster"
 
     def whom(self, group: Hashable) -> str:
         """Return the counted nodes in words."""
@@ -142,7 +135,7 @@ class _Bounded(_Counted):
     def sentence(self, words: Words) -> str:
         """Return the rule as a sentence."""
         if self.attribute is None:
-            return f"Every {words.cluster} has {self.expected()} of {listed(self.nodes)}."
+            return f"Every {words.cluster} has {bounds_in_words(self.bounds)} of {listed(self.nodes)}."
         return f"Every {words.cluster} has {words.range(self.bounds)} with {self.attribute} {self.value}."
 
     def tally(self, placement: Placement) -> tuple[Tally, list[str | None]]:
@@ -174,11 +167,6 @@ class AtLeast(_Bounded):
     least: int
     nodes: tuple[Hashable, ...] = ()
 
-    @property
-    def bounds(self) -> Pair:
-        """The least."""
-        return self.least, None
-
 
 @dataclass(frozen=True)
 class AtMost(_Bounded):
@@ -190,11 +178,6 @@ class AtMost(_Bounded):
     most: int
     nodes: tuple[Hashable, ...] = ()
 
-    @property
-    def bounds(self) -> Pair:
-        """The most."""
-        return None, self.most
-
 
 @dataclass(frozen=True)
 class NotAlone(DictRule, _Counted):
@@ -202,6 +185,7 @@ class NotAlone(DictRule, _Counted):
 
     keyword: ClassVar[str] = "not_alone"
     example: ClassVar[str] = '{"gender": 2}'
+    unless: ClassVar[str] = "none or "
     single: ClassVar[bool] = True
     attribute: str
     least: int
@@ -222,10 +206,6 @@ class NotAlone(DictRule, _Counted):
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
         """Return the least, unless there are none."""
         return self.least if number else 0, None
-
-    def expected(self, violation: Violation) -> str:
-        """Return the least number in words."""
-        return f"none or at least {self.least}"
 
     def compile(self, arrays: Arrays) -> None:
         """Raise the least count other than 0."""
@@ -260,12 +240,16 @@ class Shares(DictRule, _Counted):
     def describe(self) -> str:
         """Return the rule in words."""
         return (
-            f"the share of each {self.attribute} within {self._points} of the population's in every cluster"
+            f"the share of each {self.attribute} within {self._points} of the population's (as far as whole nodes "
+            "allow) in every cluster"
         )
 
     def sentence(self, words: Words) -> str:
         """Return the rule as a sentence."""
-        return f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all."
+        return (
+            f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all, as "
+            f"far as whole {words.nodes} allow."
+        )
 
     def pair(self, number: int, share: Fraction, size: int) -> Pair:
         """Return the bounds of the share in whole nodes, rounded outwards."""
@@ -275,11 +259,6 @@ class Shares(DictRule, _Counted):
     def among(self, violation: Violation, words: Words) -> str:
         """Return the size of the cluster in words."""
         return f" among {words.count(violation.among or 0)}"
-
-    def expected(self, violation: Violation) -> str:
-        """Return both bounds in words."""
-        least, most = violation.least, violation.most
-        return str(least) if least == most else f"{least} to {most}"
 
     def compile(self, arrays: Arrays) -> None:
         """Tighten the bounds on shares."""

@@ -94,7 +94,9 @@ class Friends(Rule):
         """Return the rule in words."""
         whom = "linked to them" if self.of is None else "they asked for"
         fewer = [f"{least} for {who}" for who, least in self.but if least > 0]
-        less = f" (at least {listed(fewer)})" if fewer else ""
+        notes = ["or all, if fewer"] if self.least > 1 else []
+        notes += [f"at least {listed(fewer)}"] if fewer else []
+        less = f" ({'; '.join(notes)})" if notes else ""
         return f"everybody{self._excepted} with at least {self.least} of the nodes {whom}{less}"
 
     def sentence(self, words: Words) -> str:

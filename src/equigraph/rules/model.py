@@ -98,9 +98,10 @@ def alike(
 
     Named units are those that must be apart, and those that need friends or are their friends.
     """
-    unit, rows = compiled.unit, np.flatnonzero(compiled.needed)
-    named = np.diff(compiled.apart.indptr) > 0
-    named[unit[rows % compiled.n_nodes]] = named[unit[compiled.links[rows].indices]] = True
+    unit, named = compiled.unit, np.diff(compiled.apart.indptr) > 0
+    if compiled.needed.any():
+        own, _, friends = compiled.unit_friends
+        named[own[compiled.needed > 0]] = named[friends[compiled.needed > 0].indices] = True
     if also is not None:
         named |= also
     properties = [compiled.unit_size, compiled.fixed, *compiled.counts.toarray().T]
@@ -186,19 +187,16 @@ def _add_not_alone(program: Program, compiled: CompiledRules, column: int, count
 
 def _add_friends(program: Program, compiled: CompiledRules) -> None:
     """Require enough friends of every node in its cluster; those of its own unit count already."""
-    unit, links, n_rows = compiled.unit, compiled.links, compiled.needed.size
-    row = np.repeat(np.arange(n_rows), np.diff(links.indptr))
-    own, friend = unit[np.arange(n_rows) % unit.size], unit[links.indices]
-    inside = own[row] == friend
-    missing = compiled.needed - np.bincount(row[inside], minlength=n_rows)
-    lacking = missing > 0
-    if not lacking.any():
+    own, missing, friends = compiled.unit_friends
+    lacking = np.flatnonzero(missing > 0)
+    if not lacking.size:
         return
-    used, place = lacking[row] & ~inside, np.cumsum(lacking) - 1
-    of_unit, shape = program.classes.of_unit, (int(lacking.sum()), program.classes.sizes.size)
-    friends = _ones(place[row[used]], of_unit[friend[used]], shape)
-    needed = sparse.coo_array((missing[lacking], (np.arange(shape[0]), of_unit[own[lacking]])), shape=shape)
-    program.add({0: friends - needed}, 0, np.inf)
+    # Units with friends, and friends, are classes of one.
+    classes, shape = program.classes, (lacking.size, program.classes.sizes.size)
+    needed = sparse.coo_array(
+        (missing[lacking], (np.arange(lacking.size), classes.of_unit[own[lacking]])), shape=shape
+    )
+    program.add({0: friends[lacking][:, classes.first] - needed}, 0, np.inf)
 
 
 def interchangeable(compiled: CompiledRules) -> list[list[int]]:
@@ -207,16 +205,11 @@ def interchangeable(compiled: CompiledRules) -> list[list[int]]:
     Clusters of fixed nodes are in none of them.
     """
     named = set(compiled.fixed.tolist())
-    alike: dict[tuple, list[int]] = {}
-    for cluster in range(compiled.n_clusters):
+    bounds = compiled.least_size, compiled.most_size, compiled.least_count, compiled.most_count
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for cluster, own in enumerate(np.column_stack(bounds).tolist()):
         if cluster not in named:
-            bounds = (
-                compiled.least_size[cluster],
-                compiled.most_size[cluster],
-                compiled.least_count[cluster].tobytes(),
-                compiled.most_count[cluster].tobytes(),
-            )
-            alike.setdefault(bounds, []).append(cluster)
+            alike.setdefault(tuple(own), []).append(cluster)
     return [clusters for clusters in alike.values() if len(clusters) > 1]
 
 
@@ -253,8 +246,7 @@ def _unit_links(compiled: CompiledRules) -> sparse.csr_matrix:
     shape = (compiled.n_units, compiled.n_units)
     if not compiled.needed.any():
         return sparse.csr_matrix(shape)
-    links = compiled.links.tocoo()
-    one, other = compiled.unit[links.row % compiled.n_nodes], compiled.unit[links.col]
-    between = one != other
-    found = sparse.csr_matrix((np.ones(int(between.sum())), (one[between], other[between])), shape=shape)
+    own, _, friends = compiled.unit_friends
+    links = friends.tocoo()
+    found = sparse.csr_matrix((links.data, (own[links.row], links.col)), shape=shape)
     return found + found.T.tocsr()

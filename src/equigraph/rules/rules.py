@@ -20,9 +20,8 @@ from equigraph.exceptions import ParameterError
 from equigraph.rules.base import Rule, in_words
 from equigraph.rules.check import violations
 from equigraph.rules.counts import AtLeast, AtMost, NotAlone, Shares
-from equigraph.rules.fixed import Allowed, Fixed
 from equigraph.rules.friends import Friends
-from equigraph.rules.node_sets import Apart, Together
+from equigraph.rules.nodes import Allowed, Apart, Fixed, Together
 from equigraph.rules.sizes import Sizes
 
 KINDS: dict[str, type[Rule]] = {

@@ -95,7 +95,9 @@ class Sizes(Rule):
 
 
 def _pair(value: Any) -> Pair:
-    sides = tuple(None if _is_open(side) else side for side in value) if is_list(value) else ()
+    sides = list(value) if is_list(value) else []
+    if len(sides) == 2 and isinstance(sides[1], float) and sides[1] == math.inf:
+        sides[1] = None  # TOML has no null
     if len(sides) != 2 or not all(Integer(optional=True).accepts(side) for side in sides):
         raise ParameterError(
             "Rules: sizes must be a pair (least, most) of whole numbers or None, or a list with one pair per "
@@ -105,8 +107,3 @@ def _pair(value: Any) -> Pair:
     if least is not None and most is not None and least > most:
         raise ParameterError(f"Rules: sizes={value!r}: the least size is above the most.")
     return least, most
-
-
-def _is_open(side: Any) -> bool:
-    # TOML has no null, so infinity stands for no limit.
-    return side is None or (isinstance(side, float) and math.isinf(side) and side > 0)

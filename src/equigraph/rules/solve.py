@@ -17,7 +17,7 @@ from scipy import optimize
 
 from equigraph._utils.text import count
 from equigraph.exceptions import ParameterError
-from equigraph.rules.compile import CompiledRules, Integers, entries_of, join_units
+from equigraph.rules.compile import CompiledRules, entries_of, join_units
 from equigraph.rules.model import Program, alike, cohesive_hint, make_program, n_entries
 
 # Larger programs are not solved.
@@ -138,7 +138,7 @@ def solve_program(program: Program, compiled: CompiledRules, node_limit: int) ->
         return Answer("impossible")
     if result.x is None:
         stopped = f"the solver says {result.message!r}"
-        if result.status == 1:
+        if "limit" in result.message:
             stopped = f"the limit of {count(node_limit, 'node')} of the solver's tree is reached"
         return Answer("not found", reason=stopped)
     labels = _labels(program, compiled, result.x)
@@ -204,16 +204,18 @@ def _allowed(rules: CompiledRules) -> NDArray[np.bool_]:
 
 def _forced(rules: CompiledRules, allowed: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return pairs of units that must share a cluster; remove impossible clusters from ``allowed`` in place."""
-    n, again = rules.n_nodes, True
     joins: list[tuple[int, int]] = []
+    if not rules.needed.any():
+        return joins
+    units, lacking, matrix = rules.unit_friends
     rows = [
-        (int(rules.unit[row % n]), *_friends(rules, row)) for row in np.flatnonzero(rules.needed).tolist()
+        (int(units[row]), lacking[row], *entries_of(matrix, row))
+        for row in np.flatnonzero(lacking > 0).tolist()
     ]
+    again = True
     while again and not joins:
         again = False
         for own, missing, friends, numbers in rows:
-            if missing <= 0:
-                continue
             common = allowed[friends] & allowed[own]
             room = rules.unit_size[friends, None] + rules.unit_size[own] <= rules.most_size
             common &= room & ~np.isin(friends, entries_of(rules.apart, own)[0])[:, None]
@@ -226,14 +228,6 @@ def _forced(rules: CompiledRules, allowed: NDArray[np.bool_]) -> list[tuple[int,
             forced = (possible > 0) & (possible.sum() - possible < missing)
             joins += [(own, friend) for friend in friends[forced].tolist()]
     return joins
-
-
-def _friends(rules: CompiledRules, row: int) -> tuple[int, Integers, Integers]:
-    """Return the number of friends a node needs outside its own unit, their units, and the number in each."""
-    units = rules.unit[entries_of(rules.links, row)[0]]
-    others = units != rules.unit[row % rules.n_nodes]
-    friends, numbers = np.unique(units[others], return_counts=True)
-    return int(rules.needed[row] - (~others).sum()), friends, numbers
 
 
 _lock = threading.Lock()

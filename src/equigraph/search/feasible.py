@@ -156,10 +156,6 @@ class FeasibleSearch:
         """Add labels to the pool if they keep the rules."""
         self.inner.keep(self._on_units(labels))
 
-    def moved(self, labels: NDArray) -> int:
-        """Return the number of nodes outside their home cluster."""
-        return self.level_rules.moved(self._on_units(labels))
-
     def first_labels(self, starts: Iterable[NDArray]) -> tuple[bool, NDArray[np.int32] | None]:
         """Return whether labels that keep the rules are in the pool or may be found, and the nearest ones if not.
 
@@ -381,7 +377,8 @@ def make_feasible_search(
         warn(f"FairPartition: not all rules can be kept; given up: {words}.", RulesRelaxedWarning)
     search.keep(settled.labels)
     if not search.inner.pool.labels and home is not None:
-        raise home.limit_error(search.moved(settled.labels), settled.fewest)
+        moved = search.level_rules.moved(search._on_units(settled.labels))
+        raise home.limit_error(moved, settled.fewest)
     search.checked(settled.labels)
     return search
 

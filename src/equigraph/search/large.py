@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier, Stopwatch
 from equigraph.exceptions import InfeasibleError, SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.graph.validate import unit_weights
 from equigraph.search.arrays import Level
@@ -32,8 +32,6 @@ from equigraph.search.plans import DIAL, LADDER, is_large, n_parts_for
 from equigraph.search.pool import Pool, Target
 from equigraph.search.rows import GraphRows, rows_of
 from equigraph.search.search import Search
-from equigraph.search.stopping import Stopwatch
-from equigraph.stores.stores import RowStore
 from equigraph.stores.threads import run_all
 
 # Most passes of local search on the nodes, and the least gain for another pass.
@@ -67,11 +65,6 @@ class LargeSearch:
         The objective at any value of the dial: notion and bounds on sizes.
     n_clusters, effort, seed
         As of `Search`.
-
-    Attributes
-    ----------
-    lost : bool
-        Whether the search ended because the workers with the rows were lost.
     """
 
     def __init__(
@@ -82,19 +75,13 @@ class LargeSearch:
         self.n_parts = n_parts_for(rows.n_nodes, rows.n_entries, n_clusters)
         self.pool = Pool()
         self.watch = Stopwatch()
-        self.lost = False
         # The search on parts under way, and the part of each node.
         self._inner: tuple[Search, NDArray] | None = None
 
     @property
-    def store(self) -> RowStore:
-        """Store of the rows; replaced by a local one if the workers are lost."""
-        return self.rows.store
-
-    @property
     def stopped(self) -> bool:
         """Whether the search was ended early."""
-        return self.lost or self.watch.stopped
+        return self.watch.stopped
 
     def score(self, labels: NDArray) -> tuple[float, float]:
         """Return modularity and notion."""
@@ -174,7 +161,7 @@ class LargeSearch:
         except SchedulerLostError as error:
             if not self._has_some():
                 raise
-            self.lost = True
+            self.watch.stopped = True
             self.rows.leave_workers()
             if not self.pool.labels:
                 self._take_parts(targets)
@@ -420,19 +407,25 @@ def best_number(
     number = max(int(np.unique(best).size), 2)
     if level.n_sites > _FEW_NODES or isinstance(search, LargeSearch):
         return number
+    options["effort"] = _SHORT
+
+    def allowed(k: int) -> bool:
+        """Return whether k clusters can be within the bounds."""
+        try:
+            check_size_bounds(size_bounds, level.n_sites, k)
+        except InfeasibleError:
+            return False
+        return k > 1
 
     @cache
     def reached(k: int) -> float:
-        """Return the objective of a short search for k clusters; -inf if they cannot be within the bounds."""
-        try:
-            short = make_search(
-                graph, codes, k, size_bounds=size_bounds, seed=seed, **{**options, "effort": _SHORT}
-            )
-        except InfeasibleError:
-            return -np.inf
+        """Return the objective of a short search for k clusters."""
+        short = make_search(graph, codes, k, size_bounds=size_bounds, seed=seed, **options)
         return objective.value(*short.score(short.solve([target])[0]))
 
+    feasible = filter(allowed, range(2, level.n_sites + 1))
+    number = min(feasible, key=lambda k: abs(k - number), default=number)
     for step in (-1, 1):
-        while number + step > 1 and reached(number + step) > reached(number):
+        while allowed(number + step) and reached(number + step) > reached(number):
             number += step
     return number

@@ -5,76 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from equigraph.exceptions import InfeasibleError
 from equigraph.search.arrays import Level
 from equigraph.search.kernels.state import contributions
-from equigraph.search.level import aggregate, compact, first_level
+from equigraph.search.level import aggregate, compact
 from equigraph.search.moves import climb, local_search
-from equigraph.search.objective import Objective, make_objective
+from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition
 
 # The gains of all pairs of this many clusters fit in 8 MB; beyond, the smallest clusters first join neighbours.
 _MOST_PAIRED = 1024
 _DOUBLINGS = 12
-
-
-def exactly_k(
-    adjacency: sparse.csr_array, labels: ArrayLike, k: int, *, resolution: float = 1.0, seed: int = 0
-) -> NDArray[np.int32]:
-    """Turn any labels into exactly k non-empty clusters of high modularity.
-
-    Too few clusters are split by local moves at a higher resolution. Too many are merged greedily, the pair
-    with the largest gain of modularity first (beyond 1,024 clusters the smallest are first merged with a
-    neighbour). Then local moves of nodes and of parts of clusters raise modularity, with k fixed.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated graph.
-    labels : array-like of shape (n_nodes,)
-        Integer labels to start from, in any numbering.
-    k : int
-        Number of clusters wanted.
-    resolution : float, default=1
-        Weight of the null model in Q.
-    seed : int, default=0
-        Seed of the order of the visits.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), int32
-        Labels in ``range(k)``, all of them used.
-
-    Raises
-    ------
-    InfeasibleError
-        If k is below 1 or above the number of nodes.
-
-    Examples
-    --------
-    >>> path = sparse.csr_array(np.eye(6, k=1) + np.eye(6, k=-1))
-    >>> labels = exactly_k(path, np.zeros(6, dtype=int), 3)
-    >>> np.bincount(labels).tolist()
-    [2, 2, 2]
-    """
-    n = adjacency.shape[0]
-    if not 1 <= k <= n:
-        raise InfeasibleError(
-            f"{k} non-empty clusters cannot be made of {n} nodes: ask for a number from 1 to {n}."
-        )
-    objective, columns = make_objective(None, n_nodes=n, total=float(adjacency.sum()), resolution=resolution)
-    level = first_level(adjacency, columns, objective.population.size)
-    return fix_clusters(
-        level,
-        np.unique(labels, return_inverse=True)[1].astype(np.int32),
-        k,
-        objective,
-        np.random.default_rng(seed),
-    )
 
 
 def fix_clusters(
@@ -88,7 +32,11 @@ def fix_clusters(
     tol: float = 1e-4,
     exact: bool = True,
 ) -> NDArray[np.int32]:
-    """Split or merge clusters until there are exactly k, then move sites and parts of clusters."""
+    """Split or merge clusters until there are exactly k, then move sites and parts of clusters.
+
+    Too few clusters are split by local moves at a higher resolution. Too many are merged greedily, the pair with the
+    largest gain first; beyond 1,024 clusters the smallest are first merged with a neighbour.
+    """
     if int(labels.max()) + 1 < k:
         labels = split(level, labels, k, objective, rng, max_passes)
     labels = merge(level, labels, k, k, objective)

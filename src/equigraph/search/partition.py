@@ -95,13 +95,3 @@ def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[floa
     """Return Q and the notion of labels, computed from scratch."""
     partition = Partition(level, objective.free().at(0.0), labels)
     return partition.scores[0], objective.notion_value(count_groups(level, labels, partition.n_clusters))
-
-
-def scores_from(
-    level: Level, labels: NDArray, own: NDArray[np.float64], objective: Objective
-) -> tuple[float, float]:
-    """Return Q and the notion of labels, from the weight of each site to its own cluster."""
-    n_clusters = int(labels.max()) + 1
-    volume = np.bincount(labels, level.strength, n_clusters).astype(np.float64)
-    modularity = objective.modularity(own.sum(), volume)
-    return modularity, objective.notion_value(count_groups(level, labels, n_clusters))

@@ -14,7 +14,7 @@ from equigraph.search.arrays import LabelState, Level, SwapCandidates, Tour
 from equigraph.search.kernels.local import visit
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
-from equigraph.search.level import aggregate, level_of, links_to
+from equigraph.search.level import aggregate, count_groups, level_of, links_to
 from equigraph.search.level_rules import NO_RULES
 from equigraph.search.moves import (
     LEAST_SWAP,
@@ -26,7 +26,7 @@ from equigraph.search.moves import (
     repeat_swaps,
 )
 from equigraph.search.objective import Objective
-from equigraph.search.partition import Partition, scores_from
+from equigraph.search.partition import Partition
 from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.rows import Rows, StreamedRows
@@ -49,7 +49,7 @@ class GraphRows:
     nodes: Level
 
     def __init__(self, store: RowStore, scale: float | None = None):
-        self.store = store
+        self.store, self.n_nodes, self.n_entries = store, store.n_nodes, store.n_entries
         # Divisor of the weights; None if they are scaled already.
         self.unit: float | None = None
         if scale is None:
@@ -57,16 +57,6 @@ class GraphRows:
         self.scale = scale
         self.strength = np.concatenate(list(store.gather(strength_of_block, self.unit)))
         store.place("strength", self.strength)
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.store.n_nodes
-
-    @property
-    def n_entries(self) -> int:
-        """Number of stored entries."""
-        return self.store.n_entries
 
     @property
     def n_walks(self) -> int:
@@ -93,7 +83,9 @@ class GraphRows:
 
     def scores(self, labels: NDArray, objective: Objective) -> tuple[float, float]:
         """Return Q and the notion."""
-        return scores_from(self.nodes, labels, self.own(labels), objective)
+        table = count_groups(self.nodes, labels, int(labels.max()) + 1)
+        volume = np.bincount(labels, self.strength).astype(np.float64)
+        return objective.modularity(self.own(labels).sum(), volume), objective.notion_value(table)
 
     def links(self, nodes: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
         """Return the weight from each of the nodes, in ascending order, to every cluster."""

@@ -15,17 +15,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier, Stopwatch
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import within_bounds
 from equigraph.search.level import aggregate, common_parts, compact, links_to
-from equigraph.search.merge import merge, split
+from equigraph.search.merge import fix_clusters, merge, split
 from equigraph.search.moves import anneal, climb, local_search, swap
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_of
 from equigraph.search.plans import DIAL, LADDER, plan_for
 from equigraph.search.pool import Pool, Target
-from equigraph.search.stopping import Stopwatch
 
 # Initial temperatures in units of a typical change: two that preserve the structure, and one that may change it.
 _WARM, _GUIDED, _HOT = 0.02, 0.05, 0.1
@@ -209,14 +208,11 @@ class Search:
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
         """Return labels with exactly k clusters, within the size bounds if there are no rules."""
         labels = np.asarray(labels, dtype=np.int32)
-        objective, rng = self.objective.free(), self.rng(0)
         if np.unique(labels).size != self.n_clusters or int(labels.max()) >= self.n_clusters:
             labels = compact(labels)
-        if int(labels.max()) + 1 < self.n_clusters:
-            labels = split(self.level, labels, self.n_clusters, objective, rng)
         if int(labels.max()) + 1 != self.n_clusters:
-            labels = merge(self.level, labels, self.n_clusters, self.n_clusters, objective)
-            labels, _ = climb(self.level, labels, objective, rng, fixed=True, tol=1e-3)
+            objective = self.objective.free()
+            labels = fix_clusters(self.level, labels, self.n_clusters, objective, self.rng(0))
         return self._allowed(labels)
 
     def _allowed(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import os
-import shutil
 import tempfile
 import threading
 import zlib
@@ -27,7 +26,7 @@ from equigraph.graph.matrix_files import npy_header
 from equigraph.graph.names import texts
 from equigraph.graph.sparse_arrays import check_compressed
 
-FORMAT, VERSION = "equigraph row blocks", 1
+FORMAT, VERSION = "equigraph row blocks", 2
 META = "blocks.json"
 _CHUNK = 2**24
 # Default size of a block in bytes, approximately.
@@ -190,10 +189,6 @@ class BlockWriter:
             path.write_text(json.dumps(texts(values)), encoding="utf-8")
         self.meta["files"][path.name] = file_facts(path)
 
-    def copy(self, path: Path) -> None:
-        """Copy another file into the folder."""
-        self.meta["files"][path.name] = file_facts(shutil.copyfile(path, self.partial / path.name))
-
 
 def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
     """Write the files of one block, and return its metadata."""
@@ -253,12 +248,11 @@ def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
     return [folder / f"{kind}-{number:05d}.npy" for kind in kinds]
 
 
-def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
-    """Read or memory-map an array; ``check`` compares its header with the length of the file."""
+def load_array(path: Path, mapped: bool) -> NDArray:
+    """Read or memory-map an array, after a comparison of its header with the length of the file."""
     try:
         with _one_header:
-            if check:
-                _check_header(path)
+            _check_header(path)
             return np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError, TypeError, MemoryError, OverflowError) as error:
         raise GraphError(

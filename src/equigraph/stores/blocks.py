@@ -2,7 +2,7 @@
 
 A folder holds ``blocks.json`` and, for every block of consecutive rows, ``indptr-*.npy``, ``indices-*.npy`` and, unless
 all weights are equal, ``data-*.npy``. If the graph has ``groups`` or ``names``, these are stored too: numbers as npy,
-text as JSON, and names of an edge set as parquet.
+text as JSON.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,6 @@ from equigraph._utils.text import count
 from equigraph.exceptions import GraphError, GroupsError, reason
 from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
-from equigraph.graph.groups import Attributes, Groups
-from equigraph.graph.groups.attributes import AttributeOptions
 from equigraph.graph.names import text_array
 from equigraph.graph.validate import largest_weight, shares_of
 from equigraph.stores.block_files import (
@@ -43,9 +42,6 @@ from equigraph.stores.block_files import (
     split_rows,
 )
 
-# Fields of a graph about its groups.
-_FEATURES = ("sensitive_features", "attribute", "missing", "attribute_options")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BlockGraph:
@@ -58,6 +54,8 @@ class BlockGraph:
     ----------
     folder : Path
         Folder of the blocks.
+    nodes : Graph
+        The nodes, with their names and groups, without edges.
     n_nodes, n_entries : int
         Number of nodes, and of stored entries (two for every edge).
     cuts : tuple of int
@@ -77,27 +75,29 @@ class BlockGraph:
     """
 
     folder: Path
-    n_nodes: int
+    nodes: Graph
     n_entries: int
     cuts: tuple[int, ...]
     dtype: np.dtype
     squared_norm: float
     total: float
     value: float | None
-    node_names: NDArray[Any]
-    sensitive_features: NDArray[Any] | None = None
-    attribute: str | None = None
-    # As in `Graph`: treatment of missing groups, weights and bins of attributes, whether the node order is the user's
-    # own, and whether nodes have names.
-    missing: str = "error"
-    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
-    positional: bool = True
-    named: bool = True
     # Unit of the weights of the blocks; 1 unless set by `in_units`.
     block_unit: float = 1.0
     # Length and checksum of every file, None to skip checks; and the state of each block when it was last checked.
     _facts: dict[str, dict[str, int]] | None = None
     _seen: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    n_nodes = property(attrgetter("nodes.n_nodes"))
+    node_names = property(attrgetter("nodes.node_names"))
+    sensitive_features = property(attrgetter("nodes.sensitive_features"))
+    attribute = property(attrgetter("nodes.attribute"))
+    attributes = property(attrgetter("nodes.attributes"))
+    groups = property(attrgetter("nodes.groups"))
+    missing = property(attrgetter("nodes.missing"))
+    attribute_options = property(attrgetter("nodes.attribute_options"))
+    positional = property(attrgetter("nodes.positional"))
+    named = property(attrgetter("nodes.named"))
 
     @property
     def n_blocks(self) -> int:
@@ -108,18 +108,6 @@ class BlockGraph:
     def n_edges(self) -> int:
         """Number of edges."""
         return self.n_entries // 2
-
-    @cached_property
-    def groups(self) -> Groups | None:
-        """The groups as codes, as for `Graph`."""
-        return None if self.attributes is None else self.attributes.joint
-
-    @cached_property
-    def attributes(self) -> Attributes | None:
-        """All attributes as codes, as for `Graph`."""
-        if self.sensitive_features is None:
-            return None
-        return self.without_edges().attributes
 
     @property
     def is_weighted(self) -> bool:
@@ -161,14 +149,13 @@ class BlockGraph:
         """
         paths = block_paths(self.folder, number, self.value is None)
         state = _state(paths)
-        unseen = self._facts is not None and self._seen.get(number) != state
-        if self._facts is not None and unseen:
+        unseen = self.checks and self._seen.get(number) != state
+        if unseen:
             for path in paths:
-                check_file(path, self._facts.get(path.name))
-        arrays = [load_array(path, mapped, check=unseen) for path in paths]
-        data = arrays[2] if self.value is None else None
+                check_file(path, (self._facts or {}).get(path.name))
+        indptr, indices, *weights = (load_array(path, mapped) for path in paths)
         low, high = self.cuts[number], self.cuts[number + 1]
-        block = RowBlock(low, high, arrays[0], arrays[1], data, 1.0 if self.value is None else self.value)
+        block = RowBlock(low, high, indptr, indices, weights[0] if weights else None, self.value or 1.0)
         if unseen:
             check_block(block, self.n_nodes, paths[0])
             self._seen[number] = state
@@ -187,28 +174,24 @@ class BlockGraph:
 
         With ``missing="ignore"`` None marks nodes without a group, as in `read_graph`.
         """
-        nodes = place_features(self.without_edges(), sensitive_features, order_known=True, missing=missing)
+        nodes = place_features(self.nodes, sensitive_features, order_known=True, missing=missing)
         return self.with_features_of(nodes._but(attribute=attribute) if attribute is not None else nodes)
 
     def with_features_of(self, nodes: Graph) -> BlockGraph:
         """Return the graph with the groups of a graph with the same nodes, such as that of `without_edges`."""
-        return replace(self, **{name: getattr(nodes, name) for name in _FEATURES})
+        features = ("sensitive_features", "attribute", "missing", "attribute_options")
+        return replace(self, nodes=self.nodes._but(**{name: getattr(nodes, name) for name in features}))
 
     def without_edges(self) -> Graph:
         """Return a graph of the nodes and groups without edges."""
-        empty = sparse.csr_array((self.n_nodes, self.n_nodes))
-        return Graph._trusted(empty, self.node_names, **self._about_nodes())
+        return self.nodes
 
     def to_graph(self) -> Graph:
         """Read the graph into memory."""
         adjacency = sparse.vstack(
             [block.csr(self.n_nodes, self.dtype) for block in self.blocks()], format="csr"
         )
-        graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
-        return graph._but(**self._about_nodes())
-
-    def _about_nodes(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in (*_FEATURES, "positional", "named")}
+        return self.nodes._but(adjacency=Graph(adjacency, self.node_names).adjacency)
 
     def fingerprint(self) -> str:
         """Return the hash of the graph, equal to `Graph.fingerprint`; this reads all blocks."""
@@ -298,15 +281,19 @@ def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockG
     n_nodes = meta["n_nodes"]
     names = _stored(folder, "names", meta["files"], n_nodes, check)
     groups = _stored(folder, "groups", meta["files"], n_nodes, check)
-    same = ("n_nodes", "n_entries", "squared_norm", "total", "value", "attribute", "named")
     return BlockGraph(
         folder=folder,
+        nodes=Graph._trusted(
+            sparse.csr_array((n_nodes, n_nodes)),
+            np.arange(n_nodes) if names is None else names,
+            sensitive_features=groups,
+            attribute=meta["attribute"],
+            named=meta["named"],
+        ),
         cuts=tuple(meta["cuts"]),
         dtype=np.dtype(meta["dtype"]),
-        node_names=np.arange(n_nodes) if names is None else names,
-        sensitive_features=groups,
         _facts=meta["files"] if check else None,
-        **{name: meta[name] for name in same},
+        **{name: meta[name] for name in ("n_entries", "squared_norm", "total", "value")},
     )
 
 
@@ -392,17 +379,13 @@ def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
     """Return names or groups stored in a folder, or None if there are none."""
-    kinds = (f"{name}.parquet", f"{name}.json", f"{name}.npy")
+    kinds = (f"{name}.json", f"{name}.npy")
     path = next((folder / kind for kind in kinds if kind in files), None)
     if path is None:
         return None
     if check:
         check_file(path, files[path.name])
-    if path.suffix == ".parquet":
-        from equigraph.stores.edge_blocks import names_array
-
-        values = names_array(path)
-    elif path.suffix == ".json":
+    if path.suffix == ".json":
         listed = read_json(path)
         is_text = isinstance(listed, list) and all(isinstance(text, str) for text in listed)
         values = text_array(listed if is_text else [])

@@ -19,10 +19,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equigraph.exceptions import EquigraphError, ParameterError, SchedulerLostError, reason, require
-from equigraph.stores.block_files import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.stores.blocks import BlockGraph, MemoryBlocks
 from equigraph.stores.rows import StreamedRows
 from equigraph.stores.threads import available_cores
@@ -30,9 +28,6 @@ from equigraph.stores.worker import PURPOSE, PeerLost, RowOwners, RowWorker, pac
 
 # Timeout for connections to a scheduler, in seconds.
 TIMEOUT = 10.0
-# Least number of blocks of a graph in memory. It does not depend on the number of workers, so neither do sums over
-# blocks and results.
-_LEAST_BLOCKS = 16
 # Seconds between two checks whether the workers are alive.
 _POLL_INTERVAL = 1.0
 # Timeouts for the scheduler to notice the loss of a worker, and for a new worker to join if none is left, in seconds.
@@ -100,32 +95,15 @@ class _WorkerLost(Exception):
 class DaskRows:
     """Store of panels and row blocks on the workers of a Dask cluster; all must see a folder of blocks."""
 
-    def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array):
-        self._client, self._graph = client, graph
-        if isinstance(graph, BlockGraph):
-            self._cuts = graph.cuts
-            self._entries = np.linspace(0, 1, graph.n_blocks + 1)
-        else:
-            each = entry_bytes(graph)
-            most = -(-(graph.nnz * each + 4 * graph.shape[0]) // _LEAST_BLOCKS) or 1
-            self._cuts = tuple(block_cuts(graph.indptr, each, block_bytes=min(BLOCK_BYTES, most)))
-            self._entries = graph.indptr[list(self._cuts)]
+    def __init__(self, client: Any, graph: BlockGraph | MemoryBlocks):
+        self._client, self.graph = client, graph
+        self.n_nodes, self.n_entries = graph.n_nodes, graph.n_entries
         self._actors: list[Any] = []
         self._addresses: list[str] = []
         self._saved: dict[str, NDArray] = {}
         self._log: list[tuple[str, Any]] = []
         self.n_losses = 0
         self._retry(lambda: None)
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self._cuts[-1]
-
-    @property
-    def n_entries(self) -> int:
-        """Number of stored entries."""
-        return int(self._graph.n_entries if isinstance(self._graph, BlockGraph) else self._graph.nnz)
 
     @property
     def n_workers(self) -> int:
@@ -171,7 +149,7 @@ class DaskRows:
             found = self._wait(lambda: [self._actors[worker].walk_from(*request)])
             return found[0], self._plan.runs[worker + 1]
 
-        while number < len(self._cuts) - 1:
+        while number < len(self.graph.cuts) - 1:
             state, number = self._retry(one_worker)
         return state
 
@@ -191,8 +169,7 @@ class DaskRows:
 
     def without_workers(self) -> StreamedRows:
         """Return a store of the same graph in this process, without panels."""
-        graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks.of(self._graph)
-        return StreamedRows(graph)
+        return StreamedRows(self.graph)
 
     def facts(self) -> list[dict[str, int]]:
         """Return process id and memory of every worker; see `RowWorker.facts`."""
@@ -223,7 +200,7 @@ class DaskRows:
                 # An actor communicates through the client that is current at its first call.
                 with self._client.as_current():
                     if not self._actors:
-                        self._restore()
+                        self._build()
                     return action()
             except _WorkerLost as loss:
                 self._discard_actors()
@@ -234,21 +211,13 @@ class DaskRows:
                         f"{loss.__cause__!r}: look at their logs, they may be out of memory."
                     ) from loss
 
-    def _restore(self) -> None:
-        self._build()
-        for name, panel in self._saved.items():
-            self._call("place", (name, panel))
-        for method, arguments in self._log:
-            self._call(method, arguments)
-
     def _build(self) -> None:
-        """Assign a run of blocks to every living worker."""
-        threads = self._living_workers()
-        self._addresses = sorted(threads)[: len(self._cuts) - 1]
-        shares = np.linspace(self._entries[0], self._entries[-1], len(self._addresses) + 1)[1:-1]
-        runs = np.unique([0, *np.searchsorted(self._entries, shares).tolist(), len(self._cuts) - 1]).tolist()
-        self._plan = RowOwners(self._cuts, tuple(runs))
-        self._addresses = self._addresses[: self._plan.n_workers]
+        """Assign a run of blocks to every living worker, and restore the panels."""
+        threads, n_blocks = self._living_workers(), len(self.graph.cuts) - 1
+        self._addresses = sorted(threads)[:n_blocks]
+        # Blocks are of about the same size.
+        runs = np.linspace(0, n_blocks, len(self._addresses) + 1).astype(int).tolist()
+        self._plan = RowOwners(tuple(self.graph.cuts), tuple(runs))
         options = {"actor": True, "pure": False}
         self._actors = self._wait(
             lambda: [
@@ -259,13 +228,16 @@ class DaskRows:
             ]
         )
         self._call("meet", (self._actors,))
-        if isinstance(self._graph, BlockGraph):
-            folder = str(self._graph.folder.resolve())
-            self._call("open", (folder, self._graph.checks, self._graph.block_unit))
+        if isinstance(self.graph, BlockGraph):
+            folder = str(self.graph.folder.resolve())
+            self._call("open", (folder, self.graph.checks, self.graph.block_unit))
         else:
-            blocks = list(split_rows(self._graph, self._cuts))
-            each = [blocks[low:high] for low, high in itertools.pairwise(runs)]
+            each = [list(map(self.graph.block, range(low, high))) for low, high in itertools.pairwise(runs)]
             self._wait(lambda: [actor.hold(own) for actor, own in zip(self._actors, each, strict=True)])
+        for name, panel in self._saved.items():
+            self._call("place", (name, panel))
+        for method, arguments in self._log:
+            self._call(method, arguments)
 
     def _call(self, method: str, arguments: Any) -> list[Any]:
         if method != "place":
@@ -282,21 +254,20 @@ class DaskRows:
             requests = send()
         except RuntimeError as error:  # raised by an actor whose worker is known to be lost
             raise _WorkerLost from error
-        results = []
-        for request in requests:
-            while True:
-                try:
-                    results.append(request.result(timeout=_POLL_INTERVAL))
-                    break
-                except TimeoutError as error:
-                    if self._lost():
-                        raise _WorkerLost from error
-                except EquigraphError:
-                    raise
-                except _LOSS_ERRORS as error:
-                    self._raise_if_lost(error)
-                    raise
-        return results
+        return [self._result(request) for request in requests]
+
+    def _result(self, request: Any) -> Any:
+        while True:
+            try:
+                return request.result(timeout=_POLL_INTERVAL)
+            except EquigraphError:
+                raise
+            except TimeoutError as error:
+                if self._lost():
+                    raise _WorkerLost from error
+            except _LOSS_ERRORS as error:
+                self._raise_if_lost(error)
+                raise
 
     def _raise_if_lost(self, error: Exception) -> None:
         """Raise _WorkerLost if the loss of a worker caused the error; the scheduler may notice it with a delay."""

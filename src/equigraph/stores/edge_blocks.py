@@ -12,7 +12,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from equigraph.exceptions import GraphError, ParameterError, only_ours, reason, 
 from equigraph.graph.edges import merge_repeated
 from equigraph.graph.limits import FREE_NODES, TIMES
 from equigraph.graph.names import text_array
-from equigraph.graph.tables import end_columns, is_text, weight_column
+from equigraph.graph.tables import edge_columns, is_text
 from equigraph.graph.validate import warn_self_loops
 from equigraph.stores.block_files import (
     BLOCK_BYTES,
@@ -39,8 +39,8 @@ from equigraph.stores.block_files import (
 )
 from equigraph.stores.blocks import BlockGraph, open_blocks
 
-# File of the names of the nodes and its column, and rows that are read at a time.
-NAMES_FILE, _COLUMN, _BATCH = "names.parquet", "name", 2**20
+# Column of the names of the nodes in their temporary file, and rows that are read at a time.
+_COLUMN, _BATCH = "name", 2**20
 DUPLICATES = ("error", "sum", "max", "min", "mean")
 # Limit of node numbers: larger ones are probably keys, and rows are counted in an array over nodes.
 _MOST_NODES = 2**33
@@ -50,13 +50,12 @@ _MOST_NODES = 2**33
 class EdgeColumns:
     """Names of the columns of both ends and, if any, of the weights.
 
-    ``named`` says whether ends are names; ``names`` is then the file with all of them in order, once it is written.
+    If ends are names, ``names`` is the temporary file for all of them in order.
     """
 
     ends: list[str]
     weight: str | None
-    named: bool
-    names: Path | None = None
+    names: Path | None
 
 
 def write_edge_blocks(
@@ -75,8 +74,7 @@ def write_edge_blocks(
     ----------
     edges : path
         A parquet file, or a folder of them. Ends are node numbers 0, 1, ..., or text, the names of the nodes. Names are
-        sorted, numbered and stored in names.parquet beside the blocks. Each edge may be listed in one direction or in
-        both.
+        sorted, numbered and stored beside the blocks. Each edge may be listed in one direction or in both.
     folder : path
         A new or empty folder for the blocks. While they are made, temporary files beside it take twice their size.
     n_nodes : int, optional
@@ -113,7 +111,6 @@ def write_edge_blocks(
     edges, folder = Path(edges).resolve(), Path(folder).resolve()
     check_target(folder)
     files = edge_files(edges)
-    columns = edge_columns(files[0], weight)
     with ExitStack() as stack:
         mapped: Callable[..., Iterable[Any]] = map
         if execution is not None:
@@ -123,13 +120,13 @@ def write_edge_blocks(
         with naming_the_path(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
         spare = stack.enter_context(private_folder(folder.parent))
-        if columns.named:
+        columns = find_columns(files[0], weight, spare / "names.parquet")
+        if columns.names is not None:
             if n_nodes is not None:
                 raise ParameterError(
                     "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
                 )
-            columns = replace(columns, names=spare / NAMES_FILE)
-            n_nodes = collect_names(files, columns, spare / NAMES_FILE, mapped)
+            n_nodes = collect_names(files, columns, mapped)
         return _write_numbered(files, columns, folder, n_nodes, duplicates, block_bytes, mapped)
 
 
@@ -171,18 +168,19 @@ def _write_numbered(
         scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
         for _ in mapped(scatter, files, range(len(files))):
             pass
-        options: dict[str, Any] = {
-            "cuts": cuts,
-            "kind": kind,
-            "duplicates": duplicates,
-            "names": columns.names,
-        }
-        sort = partial(sort_block, spill=spill, folder=writer.partial, **options)
+        sort = partial(
+            sort_block,
+            folder=writer.partial,
+            cuts=cuts,
+            kind=kind,
+            duplicates=duplicates,
+            names=columns.names,
+        )
         for facts in mapped(sort, range(len(cuts) - 1)):
             writer.add(facts)
         shutil.rmtree(spill)
         if columns.names is not None:
-            writer.copy(columns.names)
+            writer.save("names", text_array(read_names(columns.names).to_pylist()))
     return open_blocks(folder)
 
 
@@ -200,20 +198,22 @@ def is_edge_folder(path: Any) -> bool:
     return isinstance(path, (str, os.PathLike)) and Path(path).is_dir() and any(Path(path).rglob("*.parquet"))
 
 
-def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
-    """Find the columns of an edge set in its first file."""
+def find_columns(file: Path, weight: str | bool | None, names_file: Path) -> EdgeColumns:
+    """Find the columns of an edge set in its first file; ``names_file`` is for the names of nodes, if there are any."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
     try:
         schema = parquet.read_schema(file)
     except (OSError, ValueError) as error:
         raise GraphError(f"{file} cannot be read as parquet ({reason(error)}).") from error
     names = list(schema.names)
-    if len(names) < 2:
+    found = edge_columns(names, weight, where=file.name, most=len(names))
+    if found is None:
         raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
-    ends = end_columns(names) or (0, 1)
-    place = weight_column(names, ends, weight, file.name)
+    ends, place = found
     named = any(is_text(schema.types[end]) for end in ends)
-    return EdgeColumns([names[end] for end in ends], None if place is None else names[place], named)
+    return EdgeColumns(
+        [names[end] for end in ends], None if place is None else names[place], names_file if named else None
+    )
 
 
 def read_batches(
@@ -228,24 +228,28 @@ def read_batches(
             yield source, target, None if weight is None else _weights(batch.column(weight), file, first)
 
 
-def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
-    from pyarrow import types
+def _check_rows(right: NDArray, column: Any, name: str, file: Path, first: int, expected: str) -> None:
+    """Raise a GraphError that names the first row of a batch whose value is not right."""
+    if not right.all():
+        row = int(np.argmin(right))
+        value = column[row].as_py()
+        shown = f"{value:g}" if isinstance(value, float) else value
+        raise GraphError(
+            f"{file}, row {first + row}: {name} is {'missing' if shown in (None, '') else shown}, expected {expected}."
+        )
+
+
+def _ends(column: Any, name: str, file: Path, first: int) -> NDArray[np.int64]:
+    from pyarrow import int64, types
 
     if not types.is_integer(column.type):
         raise GraphError(
             f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... or names as text for the "
             "nodes of a partitioned edge set, the same in all files."
         )
-    if column.null_count:
-        row = first + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise GraphError(f"{file}, row {row}: {name!r} is missing, expected the number of a node.")
-    ends = column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
-    wrong = np.flatnonzero((ends < 0) | (ends >= _MOST_NODES))
-    if wrong.size:
-        raise GraphError(
-            f"{file}, row {first + int(wrong[0])}: {name!r} is {ends[wrong[0]]}, expected the number of a node, from 0 "
-            f"to {_MOST_NODES - 1}."
-        )
+    ends = column.cast(int64(), safe=False).fill_null(-1).to_numpy()
+    right = (ends >= 0) & (ends < _MOST_NODES)
+    _check_rows(right, column, repr(name), file, first, f"the number of a node, from 0 to {_MOST_NODES - 1}")
     return ends
 
 
@@ -254,12 +258,8 @@ def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
         weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise GraphError(f"{file}: the weights are not numbers ({reason(error)}).") from error
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if wrong.size:
-        raise GraphError(
-            f"{file}, row {first + int(wrong[0])}: the weight is {weights[wrong[0]]:g}, expected a finite nonnegative "
-            "number."
-        )
+    right = np.isfinite(weights) & (weights >= 0)
+    _check_rows(right, column, "the weight", file, first, "a finite nonnegative number")
     return weights
 
 
@@ -313,7 +313,6 @@ def scatter_file(
 def sort_block(
     number: int,
     *,
-    spill: Path,
     folder: Path,
     cuts: list[int],
     kind: np.dtype,
@@ -321,7 +320,7 @@ def sort_block(
     names: Path | None,
 ) -> dict[str, Any]:
     """Write a row block from its temporary files, and return the metadata for `BlockWriter.add`."""
-    files = sorted(spill.glob(f"{number:05d}-*"))
+    files = sorted((folder / "spill").glob(f"{number:05d}-*"))
     edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(file, dtype=kind) for file in files)])
     low, high, n_nodes = cuts[number], cuts[number + 1], cuts[-1]
     edges = edges[np.lexsort((edges["column"], edges["row"]))]
@@ -345,10 +344,8 @@ def sort_block(
     return save_block(folder, number, RowBlock(low, high, merged.indptr, columns, data))
 
 
-def collect_names(
-    files: list[Path], columns: EdgeColumns, path: Path, mapped: Callable[..., Iterable[Any]]
-) -> int:
-    """Write the sorted names of all nodes as parquet, and return their number.
+def collect_names(files: list[Path], columns: EdgeColumns, mapped: Callable[..., Iterable[Any]]) -> int:
+    """Write the sorted names of all nodes to their temporary file, and return their number.
 
     ``mapped`` is ``map`` or a parallel version of it, whose processes must see the files.
     """
@@ -357,7 +354,7 @@ def collect_names(
 
     known = _distinct([found] for found in mapped(names_of_file, files, [columns] * len(files)))
     known = known.take(pyarrow.compute.sort_indices(known))
-    parquet.write_table(pyarrow.table({_COLUMN: known}), path)
+    parquet.write_table(pyarrow.table({_COLUMN: known}), columns.names)
     return len(known)
 
 
@@ -404,12 +401,8 @@ def _texts(column: Any, name: str, file: Path, first: int) -> Any:
         )
     texts = column.cast(large_string())
     # An empty text is not a name.
-    absent = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(
-        zero_copy_only=False
-    )
-    if absent.any():
-        row = first + int(np.argmax(absent))
-        raise GraphError(f"{file}, row {row}: {name!r} is missing, expected the name of a node.")
+    right = compute.fill_null(compute.greater(compute.utf8_length(texts), 0), False)
+    _check_rows(right.to_numpy(zero_copy_only=False), column, repr(name), file, first, "the name of a node")
     return texts
 
 
@@ -439,13 +432,6 @@ def read_names(path: Path) -> Any:
     from pyarrow import parquet
 
     return parquet.read_table(path)[_COLUMN].cast(pyarrow.large_string()).combine_chunks()
-
-
-def names_array(path: Path) -> NDArray[Any]:
-    """Return the names in a folder of row blocks as an array of text."""
-    require("pyarrow.parquet", extra="io", purpose="Reading names in parquet")
-    with only_ours(f"{path} cannot be read as names, so write the blocks again", GraphError):
-        return text_array(read_names(path).to_pylist())
 
 
 def name_of(path: Path | None, node: int) -> Any:

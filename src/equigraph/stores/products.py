@@ -27,12 +27,7 @@ class SerialProduct:
     """Products in this process by scipy."""
 
     def __init__(self, adjacency: sparse.csr_array):
-        self.adjacency = adjacency
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return int(self.adjacency.shape[0])
+        self.adjacency, self.n_nodes = adjacency, int(adjacency.shape[0])
 
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times an (n_nodes, k) panel."""
@@ -56,12 +51,8 @@ class StoreProduct:
     """
 
     def __init__(self, store: StreamedRows | DaskRows, squared_norm: float, scale: float = 1.0):
-        self.store, self.scale, self._squared_norm = store, scale, squared_norm
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.store.n_nodes
+        self.store, self.n_nodes = store, store.n_nodes
+        self.scale, self._squared_norm = scale, squared_norm
 
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times an (n_nodes, k) panel, in the precision of the panel."""

@@ -67,18 +67,9 @@ class StreamedRows:
 
     def __init__(self, graph: BlockGraph | MemoryBlocks, *, n_threads: int | None = None):
         self.graph = graph
+        self.n_nodes, self.n_entries = graph.n_nodes, graph.n_entries
         self._rows = Rows(graph.cuts[0], graph.cuts[-1])
         self._n_threads = n_threads or most_threads()
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.graph.n_nodes
-
-    @property
-    def n_entries(self) -> int:
-        """Number of stored entries."""
-        return self.graph.n_entries
 
     def place(self, name: str, panel: NDArray) -> None:
         """Store a panel, one row per node, without a copy."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance
 from equigraph.graph import Graph
-from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.block_files import BLOCK_BYTES, block_cuts, entry_bytes
+from equigraph.stores.blocks import BlockGraph, MemoryBlocks
 from equigraph.stores.dask_rows import DaskRows, dask_client
 from equigraph.stores.rows import StreamedRows
 
@@ -53,6 +54,18 @@ def check_scheduler(execution: Any) -> None:
             pass
 
 
+def _split(graph: Graph) -> MemoryBlocks:
+    """Return the row blocks of a graph in memory, at least 16 unless it has fewer rows.
+
+    Their number does not depend on that of the workers, so neither do sums over blocks and results.
+    """
+    adjacency = graph.unit_adjacency
+    each = entry_bytes(adjacency)
+    most = -(-(adjacency.nnz * each + 4 * graph.n_nodes) // 16)
+    cuts = block_cuts(adjacency.indptr, each, block_bytes=min(BLOCK_BYTES, most))
+    return MemoryBlocks.of(adjacency, cuts)
+
+
 @contextmanager
 def open_store(graph: Graph | BlockGraph, execution: Any) -> Iterator[RowStore]:
     """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go."""
@@ -63,8 +76,6 @@ def open_store(graph: Graph | BlockGraph, execution: Any) -> Iterator[RowStore]:
             store = StreamedRows(graph.in_units())
         else:
             client = stack.enter_context(dask_client(execution))
-            store = DaskRows(
-                client, graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
-            )
+            store = DaskRows(client, graph.in_units() if isinstance(graph, BlockGraph) else _split(graph))
         stack.callback(store.close)
         yield store
