@@ -189,8 +189,8 @@ class FairNMTF(Factorization):
             graph = product.store if stored and isinstance(product, StoreProduct) else problem.adjacency
             search = make_search(graph, columns, self.n_clusters, weights=weights, seed=seed)
             labels = search.solve([Target(float(self.fairness))])[0]
-            if stored and isinstance(search, LargeSearch) and search.store is not graph:
-                product = StoreProduct(search.store, product.squared_norm())
+            if stored and isinstance(search, LargeSearch) and search.rows.store is not graph:
+                product = StoreProduct(search.rows.store, product.squared_norm())
             return labels, product
         strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
         exact = not (stored or is_large(problem.n_nodes, problem.adjacency.nnz))
