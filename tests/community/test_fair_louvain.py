@@ -85,3 +85,12 @@ def test_a_node_without_edges_joins_for_fairness_when_k_is_fixed():
 
     labels = FairLouvain(2, fairness=0.3, random_state=0).fit_predict(dense, sensitive_features=codes)
     assert labels[16] == labels[8]
+
+
+def test_weights_in_single_precision_are_added_in_double_precision(make_skewed):
+    adjacency, codes = make_skewed(1)
+    weights = np.random.default_rng(1).choice([0.1, 0.2, 0.3, 0.7, 1], adjacency.shape)
+    single = adjacency.multiply(np.maximum(weights, weights.T)).tocsr().astype(np.float32)
+    fits = [fair_louvain(one, codes, fairness=0.5) for one in (single, single.astype(np.float64))]
+    assert fits[0].labels.tolist() == fits[1].labels.tolist()
+    assert fits[0].objective == fits[1].objective

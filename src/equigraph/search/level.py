@@ -13,9 +13,9 @@ from equigraph.search.arrays import Level
 
 def first_level(adjacency: sparse.csr_array, columns: NDArray[np.int32], n_groups: int) -> Level:
     """Return the finest level of a graph, whose sites are its nodes; indices become int32, as compiled loops expect."""
-    strength = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    adjacency = adjacency.astype(np.float64, copy=False)  # float32 weights would be added in single precision
     arrays = (adjacency.indptr, adjacency.indices, adjacency.data)
-    return level_of(arrays, strength, columns, n_groups)
+    return level_of(arrays, adjacency.sum(axis=1), columns, n_groups)
 
 
 def level_of(arrays: Any, strength: NDArray, columns: NDArray[np.int32], n_groups: int) -> Level:
