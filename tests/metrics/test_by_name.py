@@ -131,8 +131,18 @@ def test_groups_of_a_graph_and_of_blocks(graph, tmp_path):
         {"ann": "x", "bob": "y"},
         {"ann": "x", "bob": "y", "cem": "x", "dan": "y"},
         pd.Series(["x", "y", "x"], index=["ann", "ann", "bob"]),
+        {"ann": "x", "Zo\u00eb": "y", "Zoe\u0308": "y"},
     ],
 )
 def test_columns_that_name_other_nodes(groups):
     with pytest.raises(ParameterError, match="name different nodes"):
         m.normalized_balance_score({"ann": 0, "bob": 0, "cem": 1}, sensitive_features=groups)
+
+
+def test_letters_may_be_composed_or_decomposed():
+    one, other = {"ann": 0, "Zo\u00eb": 1}, {"Zoe\u0308": "y", "ann": "x"}
+    assert (
+        m.balance_score(one, sensitive_features=other) == m.balance_score(other, sensitive_features=one) == 0
+    )
+    both = {"Zo\u00eb": 0, "Zoe\u0308": 1, "ann": 1}  # then these are two names
+    assert m.adjusted_rand_score(both, dict(reversed(both.items()))) == 1

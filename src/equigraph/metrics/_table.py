@@ -20,7 +20,7 @@ from equigraph.graph.groups import Attributes, Groups, contingency_table, encode
 from equigraph.graph.groups.attributes import columns_of
 from equigraph.graph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
 from equigraph.graph.labels import labels_in_order
-from equigraph.graph.names import texts
+from equigraph.graph.names import canonical, node_places, texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,17 +152,17 @@ def _index_of(values: Any) -> NDArray[Any] | None:
 
 
 def _places(keys: NDArray[Any], other: NDArray[Any], names: tuple[str, str]) -> NDArray[np.intp]:
-    """Return where in `other` each of the keys is."""
-    place = {text: k for k, text in enumerate(texts(other))}
-    wanted = texts(keys)
-    absent = [text for text in wanted if text not in place]
-    if absent or not len(set(wanted)) == keys.size == len(place) == other.size:
+    """Return where in `other` each of the keys is; their Unicode composition may differ."""
+    place, wanted = node_places(other), texts(keys)
+    found = [place.get(text, place.get(canonical(text), -1)) for text in wanted]
+    absent = [text for text, at in zip(wanted, found, strict=True) if at < 0]
+    if absent or not len(set(found)) == keys.size == other.size:
         what = f"{names[1]} lacks {absent[0]!r}" if absent else "one of them has more, or a name twice"
         raise ParameterError(
             f"{names[0]} ({count(keys.size, 'name')}) and {names[1]} ({other.size:,}) name different nodes ({what}): "
             "expected the same ones, each once."
         )
-    return np.fromiter((place[text] for text in wanted), dtype=np.intp, count=keys.size)
+    return np.array(found, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
