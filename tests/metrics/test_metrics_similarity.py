@@ -223,3 +223,5 @@ def test_rows_with_names_are_matched():
     assert m.consistency_score(labels, adjacency=graph) == pytest.approx(0.75)
     with pytest.raises((ParameterError, GraphError), match="rows of the membership"):
         m.lipschitz_score(table.rename(index={"ann": "eve"}), adjacency=graph)
+    with pytest.raises(GraphError, match="'bob' occurs twice in the rows of the membership"):
+        m.lipschitz_score(table.rename(index={"ann": "bob"}), adjacency=graph)

@@ -17,6 +17,7 @@ from equigraph._utils.parameters import Integer, check_parameters
 from equigraph.exceptions import ParameterError
 from equigraph.graph.adapters import labels_of_communities
 from equigraph.graph.labels import keys_of_index, labels_in_order
+from equigraph.graph.names import check_unique
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.graph.tables import row_labels
 from equigraph.metrics._table import Nodes, encode_labels, read_nodes
@@ -303,6 +304,7 @@ def _rows_in_order(matrix: NDArray[np.float64], membership: Any, nodes: Nodes) -
     names = keys_of_index(*row_labels(membership), nodes.graph)
     if names is None:
         return matrix
+    check_unique(names, f"the {what}")
     rows = dict(zip(names.tolist(), range(n_nodes), strict=True))
     return matrix[labels_in_order(rows, nodes.graph, what).astype(np.intp)]
 
