@@ -456,8 +456,9 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> dict[str, Any]:
     nodes = np.arange(winner.size)
     for _ in range(_ROUNDS):
         reference = winner
-        aligned = [align_labels(labels, reference, n_clusters) for labels in labelings]
-        votes = np.eye(n_clusters)[aligned].sum(axis=0)
+        votes = np.zeros((nodes.size, n_clusters))
+        for labels in labelings:
+            votes[nodes, align_labels(labels, reference, n_clusters)] += 1
         # Half a vote for where a node is now, so that ties change nothing.
         favoured = votes + 0.5 * np.eye(n_clusters)[reference]
         winner = favoured.argmax(axis=1)
