@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -173,6 +174,7 @@ def test_comparisons_of_several_graphs_methods_and_metrics_by_name(room, several
 
 def test_confidence_intervals(several):
     row = several.rows[1]
+    assert replace(several, rows=()).intervals("NB").empty
     found = several.intervals("NB").loc[("all", "any")]
     expected = stats.ttest_1samp(row.values("NB"), 0).confidence_interval(0.95)
     assert found[["low", "high"]].tolist() == pytest.approx([expected.low, expected.high])

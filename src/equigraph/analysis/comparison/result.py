@@ -175,14 +175,14 @@ class Comparison:
         check_parameters("Comparison.intervals", constraint, {"confidence": confidence})
         keys = ("graph", "method") if self._several else ("method",)
         values = [row.values(metric) for row in self.rows]
-        low, high = zip(*(interval(one, confidence) for one in values), strict=True)
+        bounds = [interval(one, confidence) for one in values]
         return framed(
             {
                 **{key: [getattr(row, key) for row in self.rows] for key in keys},
                 "n": [len(one) for one in values],
                 "mean": [float(np.mean(one)) if one else np.nan for one in values],
-                "low": list(low),
-                "high": list(high),
+                "low": [low for low, _ in bounds],
+                "high": [high for _, high in bounds],
             },
             len(keys),
         )
