@@ -79,8 +79,6 @@ def table(names=("source", "target", "weight")):
 CONTAINERS = {
     "numpy": dense,
     "lists": lambda: dense().tolist(),
-    "csr_matrix": lambda: sparse.csr_matrix(dense()),
-    "coo_array": lambda: sparse.coo_array(dense()),
     "torch": lambda: tensor(dense()),
     "networkx": from_networkx,
     "networkx multi": lambda: from_networkx(nx.MultiGraph),
@@ -283,13 +281,6 @@ def test_rows_without_weights_are_counted_by_sum(tmp_path):
     assert one_way.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     assert as_graph(table, duplicates="sum", dtype="float32").adjacency.dtype == np.float32
     assert read_graph([[0, 5], [5, 0]], weight=False, duplicates="sum").adjacency[0, 1] == 1
-
-
-def test_symmetrize_makes_rows_directed():
-    frame = pl.DataFrame({"from": ["a", "b", "b"], "to": ["b", "a", "c"]})
-    assert as_graph(frame, symmetrize="min").n_edges == 1
-    assert as_graph(frame, symmetrize="min").n_nodes == 3
-    assert as_graph(frame, symmetrize="sum").adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
 
 
 def test_ids_sort_by_value_or_by_text():

@@ -12,14 +12,6 @@ from tests.optional import optional
 nx = optional("networkx")
 
 FAST = settings(max_examples=40, deadline=None)
-PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=25)
-
-
-def group_graph(groups, self_pairs):
-    groups = np.asarray(groups)
-    R = (groups[:, None] == groups[None, :]).astype(float)
-    np.fill_diagonal(R, float(self_pairs))
-    return R
 
 
 def naive(R, labels, normalize=False):
@@ -37,22 +29,6 @@ def naive(R, labels, normalize=False):
         violations.append(max(gaps))
         balances.append(1.0 if not representatives else min(seen) / max(seen))
     return np.array(violations), np.array(balances)
-
-
-@FAST
-@given(PAIRS, st.booleans(), st.booleans())
-def test_closed_form_for_groups_is_the_definition(pairs, self_pairs, normalize):
-    labels, groups = [p[0] for p in pairs], [f"g{p[1]}" for p in pairs]
-    R = group_graph(groups, self_pairs)
-    violations, balances = naive(R, labels, normalize)
-    found = representation_violation(None, labels, sensitive_features=groups, self_pairs=self_pairs)
-    np.testing.assert_allclose(found, violations, atol=1e-12)
-    options = {"self_pairs": self_pairs, "normalize": normalize}
-    found = individual_balance_score(labels, sensitive_features=groups, per_node=True, **options)
-    np.testing.assert_allclose(found, balances, atol=1e-12)
-    mean = individual_balance_score(labels, sensitive_features=groups, **options)
-    assert mean == pytest.approx(balances.mean(), abs=1e-12)
-    assert isinstance(mean, float)
 
 
 @FAST

@@ -30,28 +30,22 @@ def test_shares_are_among_grouped_nodes(nodes):
     assert m.population_balance(groups) == m.population_balance(values[known].tolist())
 
 
-@given(NODES)
-def test_individual_scores_are_those_of_the_graph_of_representatives(nodes):
+@given(NODES, st.booleans(), st.booleans())
+def test_individual_scores_are_those_of_the_graph_of_representatives(nodes, self_pairs, normalize):
     labels, values, groups = columns(nodes)
     known = groups.codes >= 0
-    same = (values[:, None] == values) & known[:, None] & known
-    np.fill_diagonal(same, False)
-    R = same.astype(float)
-    per_node = m.individual_balance_score(labels, sensitive_features=groups, per_node=True)
-    expected = m.individual_balance_score(labels, representation=R, per_node=True)
+    R = ((values[:, None] == values) & known[:, None] & known).astype(float)
+    options = {"self_pairs": self_pairs, "normalize": normalize}
+    per_node = m.individual_balance_score(labels, sensitive_features=groups, per_node=True, **options)
+    expected = m.individual_balance_score(labels, representation=R, per_node=True, **options)
     assert np.isnan(per_node[~known]).all()
     np.testing.assert_allclose(per_node[known], expected[known])
-    assert m.individual_balance_score(labels, sensitive_features=groups) == pytest.approx(
-        expected[known].mean()
-    )
-    np.testing.assert_allclose(
-        m.representation_violation(None, labels, sensitive_features=groups),
-        m.representation_violation(R, labels),
-        atol=1e-12,
-    )
-    normalized = m.individual_balance_score(labels, sensitive_features=groups, normalize=True, per_node=True)
-    full = m.individual_balance_score(labels, representation=R, normalize=True, per_node=True)
-    np.testing.assert_allclose(normalized[known], full[known])
+    mean = m.individual_balance_score(labels, sensitive_features=groups, **options)
+    assert mean == pytest.approx(expected[known].mean())
+    found = m.representation_violation(None, labels, sensitive_features=groups, self_pairs=self_pairs)
+    violations = m.representation_violation(R, labels, self_pairs=self_pairs)
+    np.testing.assert_allclose(found[known], violations[known], atol=1e-12)
+    assert not found[~known].any()
 
 
 def test_sizes_count_nodes_without_a_group():

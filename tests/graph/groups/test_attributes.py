@@ -67,12 +67,6 @@ def test_joint_groups_of_many_attributes_do_not_overflow():
     assert encode_attributes(columns).joint.n_groups == 200
 
 
-def test_missing_values_are_those_of_one_attribute():
-    found = encode_attributes({"a": ["x", None, "y"], "b": [None, "u", "v"]}, missing="ignore")
-    assert found.codes.tolist() == [[0, -1], [-1, 0], [1, 1]]
-    assert (found["a"].n_ungrouped, found["b"].n_ungrouped, found.joint.n_ungrouped) == (1, 1, 2)
-
-
 def test_weights_are_shares_and_names_are_checked():
     found = encode_attributes({"a": GENDER, "b": NEEDS}, options=AttributeOptions(weights={"b": 3}))
     assert found.weights.tolist() == [0.25, 0.75]
