@@ -12,9 +12,6 @@ from sklearn.preprocessing import FunctionTransformer
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.metrics import ClusteringScorer
-from tests.optional import optional
-
-nx = optional("networkx")
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
@@ -72,24 +69,6 @@ def test_a_data_set_is_a_graph():
     assert by_house.attribute == "house"
     with pytest.raises(GroupsError, match=r"no node attribute 'hous' \(did you mean 'house'\?\)"):
         eg.cluster(room, sensitive_features="hous", n_clusters=3)
-
-
-def test_a_text_names_a_node_attribute():
-    room = eg.datasets.make_classroom()
-    network = eg.as_graph(room).to_networkx()
-    nx.set_node_attributes(
-        network, dict(zip(room.node_names.tolist(), room.house.tolist(), strict=True)), "house"
-    )
-    model = eg.FairPartition(3, random_state=0)
-    labels = model.fit_predict(network, sensitive_features="gender")
-    assert (labels == model.fit_predict(room)).all()
-    graph = eg.read_graph(network, attribute="house")
-    for source in (network, graph):
-        assert eg.metrics.evaluate(source, labels, sensitive_features="house") == eg.metrics.evaluate(
-            room.adjacency, labels, sensitive_features=room.house
-        )
-    with pytest.raises(GroupsError, match="No node has an attribute 'age'"):
-        model.fit(network, sensitive_features="age")
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

@@ -79,7 +79,6 @@ def test_folders_that_are_no_graph(tmp_path):
     refused(GraphError, "is a folder: expected a file", [[0, 1], [1, 0]], tmp_path)
     eg.write_blocks([[0, 1], [1, 0]], tmp_path / "blocks")
     refused(GraphError, "open_blocks", tmp_path / "blocks")
-    refused(GraphError, "does not exist", tmp_path / "nothing.csv")
 
 
 @pytest.mark.parametrize("suffix", [".edgelist", ".txt", ".txt.gz"])

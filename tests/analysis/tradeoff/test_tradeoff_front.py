@@ -100,16 +100,6 @@ def test_points_of_given_values_are_the_best_labels_found(swept):
     assert swept.points[-1].scores["Q"] == pytest.approx(best)
 
 
-def test_at_least_returns_the_most_cohesive_fair_labels(curve):
-    for level in (0.0, 0.5, 0.8, 0.95):
-        point = curve.at_least(level)
-        assert point.scores["NB"] >= level
-        assert point.scores["Q"] == max(q for q, n in map(pair, curve.front) if n >= level)
-        assert curve.select(min_fairness=level) is point
-    with pytest.raises(ParameterError, match=r"fairness must be a finite number in \[0, 1\]"):
-        curve.at_least(2)
-
-
 def test_at_least_looks_beyond_the_points(make_curve):
     curve = make_curve([0.5, 0.3], [0.6, 1.0], more=[(0.45, 0.9), (0.4, 0.85)])
     assert pair(curve.at_least(0.8)) == (0.45, 0.9)
@@ -122,6 +112,8 @@ def test_at_least_looks_beyond_the_points(make_curve):
     low = make_curve([0.5, 0.4], [0.6, 0.8])
     with pytest.raises(InfeasibleError, match=r"reaches NB = 0\.9: the highest is 0\.8"):
         low.at_least(0.9)
+    with pytest.raises(ParameterError, match=r"fairness must be a finite number in \[0, 1\]"):
+        low.at_least(2)
 
 
 def test_methods_without_a_front_have_the_best_of_their_restarts(planted):
