@@ -229,12 +229,6 @@ def squared_change(old: NDArray, new: NDArray) -> float:
     return float(np.einsum("ij,ij->", step, step, dtype=np.float64))
 
 
-def relative_change(old: NDArray, new: NDArray) -> float:
-    """Return the norm of the change relative to the norm before."""
-    size = np.einsum("ij,ij->", old, old, dtype=np.float64)
-    return float(np.sqrt(squared_change(old, new) / max(size, np.finfo(float).tiny)))
-
-
 class Tables(NamedTuple):
     """Small tables for an update of H."""
 
