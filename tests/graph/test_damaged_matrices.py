@@ -66,11 +66,6 @@ def test_inconsistent_arrays_raise(matrix, words):
     refused(GraphError, rf"^The adjacency matrix (is damaged: |of shape ).*{words}", matrix)
 
 
-def test_objects_that_are_not_sparse_pass():
-    for other in (None, [[1]], np.ones((2, 2)), sparse.coo_array(np.ones(3))):
-        check_sparse(other, "It")
-
-
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("style", ["array", "matrix"])
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "i8", "bool"])

@@ -117,14 +117,8 @@ def test_very_many_groups_have_no_tables(monkeypatch):
     codes = np.arange(12) % 4
     assert Contrastive(codes).group_form() is not None
     monkeypatch.setattr("equigraph.factorization.penalties.group.MOST_GROUPS", 3)
-    for penalty in (Contrastive(codes), Scatter(codes), GroupParity(codes), 2 * Scatter(codes)):
+    for penalty in (Contrastive(codes), GroupParity(codes), 2 * Scatter(codes), KeepApart([(0, 1)])):
         assert penalty.group_form() is None
-
-
-def test_a_penalty_beyond_groups_has_no_group_form():
-    codes = np.array([0, 1, 0, 1])
-    assert KeepApart([(0, 1)]).group_form() is None
-    assert (Scatter(codes) + KeepApart([(0, 1)])).group_form() is None
 
 
 @given(st.integers(2, 12), seeds)
