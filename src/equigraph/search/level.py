@@ -13,9 +13,11 @@ from equigraph.search.arrays import Level
 
 def first_level(adjacency: sparse.csr_array, columns: NDArray[np.int32], n_groups: int) -> Level:
     """Return the finest level of a graph, whose sites are its nodes; indices become int32, as compiled loops expect."""
-    adjacency = adjacency.astype(np.float64, copy=False)  # float32 weights would be added in single precision
-    arrays = (adjacency.indptr, adjacency.indices, adjacency.data)
-    return level_of(arrays, adjacency.sum(axis=1), columns, n_groups)
+    # Weights in float32 would be added in single precision; the other arrays are shared.
+    data = adjacency.data.astype(np.float64, copy=False)
+    double = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    arrays = (double.indptr, double.indices, double.data)
+    return level_of(arrays, double.sum(axis=1), columns, n_groups)
 
 
 def level_of(arrays: Any, strength: NDArray, columns: NDArray[np.int32], n_groups: int) -> Level:
