@@ -257,11 +257,12 @@ class ClusteringResult(Featured):
         path : path-like
             The file, such as ``report.html``; it is complete or not there.
         graph : graph, optional
-            The graph that was clustered. Without it there is no drawing, no share of links within clusters and
-            no comparison, and the page says so.
+            The graph that was clustered; by default that of the result. A result that was read from a folder, or
+            whose edges are on disk, has none: then there is no drawing, no share of links within clusters and no
+            comparison, and the page says so.
         baseline : bool, ClusteringResult or array-like of shape (n_nodes,), default=True
-            What to compare with: True is the same method with its dial at 0, which is fitted if the graph is
-            given; False is nothing; or any other clusters of the same nodes.
+            What to compare with: True is the same method with its dial at 0, which is fitted if there is a graph;
+            False is nothing; or any other clusters of the same nodes.
 
         Raises
         ------
@@ -280,7 +281,7 @@ class ClusteringResult(Featured):
         ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
         ... )
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     result.report(Path(folder) / "report.html", graph=room.adjacency)
+        ...     result.report(Path(folder) / "report.html")
         ...     (Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """

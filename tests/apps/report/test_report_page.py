@@ -203,7 +203,9 @@ def test_names_that_are_no_markup_can_be_drawn(parse, tmp_path):
 
 
 def test_without_the_graph_the_page_says_what_is_left_out(result, parse, tmp_path):
-    left_out = write_report(result, tmp_path / "r.html")
+    write_report(result, tmp_path / "r.html")
+    assert "The graph was not at hand" not in (tmp_path / "r.html").read_text(encoding="utf-8")
+    left_out = write_report(replace(result, graph=None), tmp_path / "r.html")
     page = parse(tmp_path / "r.html")
     titles = {words(one) for one in page.query("h2")}
     assert titles & {"The graph", "What fairness costs", "Scores"} == {"Scores"}
@@ -262,7 +264,7 @@ def test_why_there_is_no_comparison(room, curve, parse, tmp_path, method, parame
 
 def test_no_groups_no_fairness(room, parse, tmp_path):
     one = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
-    one.report(tmp_path / "r.html", graph=room.adjacency)
+    one.report(tmp_path / "r.html")
     page = parse(tmp_path / "r.html")
     assert "The nodes have no groups" in words(page.query(".lead")[0])
     assert not page.query(".bar")
@@ -284,7 +286,7 @@ def test_another_graph_or_baseline_is_refused(room, result, curve, tmp_path):
 
 def test_a_curve_and_its_chosen_point(room, curve, parse, tmp_path):
     point = curve.select("knee")
-    curve.report(tmp_path / "r.html", graph=room, select="knee")
+    curve.report(tmp_path / "r.html", select="knee")
     page = parse(tmp_path / "r.html")
     heads, *rows = cells(page, "All points of the curve")
     assert heads[:4] == ["dial", "NB", "Q", "B"]

@@ -439,8 +439,8 @@ class TradeoffCurve(Featured):
         path : path-like
             The file, such as ``report.html``; it is complete or not there.
         graph : graph, optional
-            The graph of the curve. Without it there is no drawing and no share of links within clusters, and the
-            page says so.
+            The graph of the curve; by default the one that it holds. A curve that was read from a folder holds
+            none: then there is no drawing and no share of links within clusters, and the page says so.
         select : TradeoffPoint or rule, default="product"
             The point to explain, or the rule that picks it.
 

@@ -121,8 +121,8 @@ def findings_of(
     subject: ClusteringResult | TradeoffCurve, graph: Any, *, baseline: Any = True, select: Any = "product"
 ) -> Findings:
     """Return the findings about a clustering, with its baseline, or about a selected point of a curve."""
-    left_out = [] if graph is not None else [_NO_GRAPH]
-    known = None if graph is None else graph_of(subject, graph)
+    known = subject.graph if graph is None else graph_of(subject, graph)
+    left_out = [_NO_GRAPH] if known is None else []
     if isinstance(subject, TradeoffCurve):
         parts = _of_curve(subject, select, left_out)
     else:
