@@ -304,10 +304,18 @@ class StabilityDisplay(Display):
 def _front_axes(ax: Any, measure: str, *, margin: float) -> None:
     """Set margins, grid and labels of a picture of cohesion against fairness."""
     ax.margins(margin)
+    _tick_up_to_one(ax.xaxis)
+    _tick_up_to_one(ax.yaxis)
     ax.grid(color="#E6E6E6", linewidth=0.7)
     ax.set_axisbelow(True)
     ax.set_xlabel(words_of("Q"))
     ax.set_ylabel(words_of(measure))
+
+
+def _tick_up_to_one(axis: Any) -> None:
+    """Keep the ticks in view up to 1, as no score is above."""
+    low, high = axis.get_view_interval()
+    axis.set_ticks([tick for tick in axis.get_majorticklocs() if low <= tick <= min(1, high)])
 
 
 def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:
@@ -359,7 +367,7 @@ def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **sty
     if name == "Q":
         lowest, highest = min(lowest, float(low.min())), max(float(values.max()), float(high.max()), 0.1)
     ax.set_ylim(1.1 * lowest, 1.1 * highest)
-    ax.set_yticks([tick for tick in ax.get_yticks() if 1.1 * lowest <= tick <= min(1, 1.1 * highest)])
+    _tick_up_to_one(ax.yaxis)
     ax.set_ylabel(words_of(name), color=color)
     ax.tick_params(axis="y", colors=color)
 

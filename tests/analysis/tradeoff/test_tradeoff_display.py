@@ -131,7 +131,9 @@ def test_mappings_of_scores_and_given_axes(curve, tmp_path):
 @pytest.mark.parametrize("kind", ["twin", "front"])
 @pytest.mark.parametrize("scores", [([0.4], [0.3]), ([0.0, -0.1], [1.0, 1.0])])
 def test_degenerate_curves_can_be_drawn(make_curve, kind, scores, tmp_path):
-    make_curve(*scores).plot(kind).save(tmp_path / "picture.svg")
+    display = make_curve(*scores).plot(kind)
+    display.save(tmp_path / "picture.svg")
+    assert max(display.ax_.get_yticks()) <= 1
     assert (tmp_path / "picture.svg").stat().st_size > 5_000
 
 
