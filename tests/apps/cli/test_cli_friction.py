@@ -177,9 +177,12 @@ def test_terminal_escapes_in_names_are_shown_not_obeyed(run, tmp_path):
     assert json.loads(told)["attribute"] == f"te{bad}am"
 
 
-def test_a_package_that_is_missing_is_told_before_anything_is_read(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    answer = run("cluster", "nowhere.csv", "-k", 3, "--plot", "-o", tmp_path / "out", code=1)
+@pytest.mark.parametrize(
+    ("flag", "package", "extra"), [("--plot", "matplotlib", "plot"), ("--parquet", "pyarrow", "io")]
+)
+def test_a_package_that_is_missing_is_told_first(run, tmp_path, monkeypatch, flag, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    answer = run("cluster", "nowhere.csv", "-k", 3, flag, "-o", tmp_path / "out", code=1)
     assert answer.stderr.count("\n") == 1
-    assert "pip install 'equigraph[plot]'" in answer.stderr
+    assert f"pip install 'equigraph[{extra}]'" in answer.stderr
     assert list(tmp_path.iterdir()) == []

@@ -125,6 +125,8 @@ class Run:
                 raise click.UsageError(f"--{flag} needs a folder to write into: give -o DIR.")
         if self.settings.get("plot"):
             require("matplotlib", extra="plot", purpose="Drawing a picture")
+        if self.settings.get("parquet") or self.settings.get("labels_format") == "parquet":
+            require("pyarrow", extra="io", purpose="Writing parquet")
         self._out: OutputFolder | None = None
         with warnings_as_notes():
             if self.settings["output"] is None:
