@@ -32,3 +32,6 @@ def test_there_are_no_more_clusters_than_nodes(run, tmp_path):
     (tmp_path / "edges.csv").write_text("a,b\nb,c\nc,a\nc,d\n")
     told = json.loads(run("choose-k", tmp_path / "edges.csv", *QUICK[:2], "--json").stdout)
     assert [row["k"] for row in told["rows"]] == [2, 3, 4]
+    (tmp_path / "edges.csv").write_text("a,a\n")
+    answer = run("choose-k", tmp_path / "edges.csv", code=2)
+    assert "--from 2 is above the number of nodes, 1." in answer.stderr

@@ -46,7 +46,7 @@ def command(edges: str, method: str, **settings: Any) -> None:
     with run.output((TABLE, NODES, SUMMARY, PICTURE)):
         graph = run.read(edges)
         for flag, name in (("--from", "least"), ("--to", "most")):
-            if settings[name] > graph.n_nodes and options.is_given(name):
+            if settings[name] > graph.n_nodes and (name == "least" or options.is_given(name)):
                 raise click.UsageError(
                     f"{flag} {settings[name]} is above the number of nodes, {graph.n_nodes}."
                 )
