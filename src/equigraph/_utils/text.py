@@ -59,7 +59,7 @@ def counted(notes: Iterable[tuple[type[Warning], str]], where: str = "") -> list
     ]
 
 
-GIVE_GROUPS = "give sensitive_features, or read the graph with groups"
+GIVE_GROUPS = "read the graph with groups, or give sensitive_features in Python"
 NO_GROUPS = "there are no groups"
 
 

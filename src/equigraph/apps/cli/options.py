@@ -45,6 +45,13 @@ class SectionOption(click.Option):
         super().__init__(*args, **kwargs)
         self.section = section
 
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Return what the help adds, with the bounds of a number in words."""
+        extra = super().get_help_extra(ctx)
+        if isinstance(self.type, Number) and (words := _bounds(self.type.constraint)):
+            extra["range"] = words
+        return extra
+
 
 class Command(click.Command):
     """A command with the options of its table, in sections; repeating a single-valued option is an error."""
@@ -149,14 +156,37 @@ def parse_numbers(text: str) -> list[float]:
     """Return the numbers in a list with commas."""
     try:
         return [float(part) for part in text.split(",")]
-    except ValueError as error:
-        raise click.BadParameter(f"{error}.") from None
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not numbers with commas between, such as 0,0.5,1.") from None
 
 
-_RANGES = {"int": click.IntRange, "float": click.FloatRange}
+class Number(click.ParamType):
+    """Parameter type of a number; what it expects is said as of a parameter of a method."""
+
+    name = "number"
+
+    def __init__(self, kind: str, min: float = -math.inf, max: float = math.inf, min_open: bool = False):
+        from equigraph._utils.parameters import Integer, Real
+
+        constraint: Any = Integer if kind == "int" else Real
+        self.constraint = constraint(low=min, high=max, open_low=min_open)
+        self._as = {"int": int, "float": float}[kind]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or fail with what was expected."""
+        return self._as(parse_value(self.constraint, str(value)))
+
+
+def _bounds(constraint: Any) -> str:
+    low, high = f"{constraint.low:g}", f"{constraint.high:g}"
+    if constraint.high < math.inf:
+        return f"above {low}, at most {high}" if constraint.open_low else f"from {low} to {high}"
+    if constraint.low == -math.inf:
+        return ""
+    return f"above {low}" if constraint.open_low else f"at least {low}"
+
+
 _TYPES: dict[str, Any] = {
-    "int": int,
-    "float": float,
     "file": click.Path(dir_okay=False, writable=True, path_type=Path),
     "names": parse_names,
     "node set": parse_node_set,
@@ -200,8 +230,8 @@ def _option(usage: str, settings: Settings) -> SectionOption:
     flags = [word for word in usage.split() if word.startswith("-")]
     metavar = " ".join(usage.split()[len(flags) :]) or None
     bounds = {name: settings.pop(name) for name in ("min", "max", "min_open") if name in settings}
-    if bounds:
-        settings["type"] = _RANGES[settings.get("type", "int")](**bounds)
+    if bounds or settings.get("type") in ("int", "float"):
+        settings["type"] = Number(settings.get("type", "int"), **bounds)
     elif "type" in settings:
         settings["type"] = _TYPES[settings["type"]]
     elif metavar is not None and "|" in metavar:
@@ -299,7 +329,7 @@ def describe_values(constraint: Any) -> str:
     >>> describe_values(Integer(low=1, optional=True))
     'a whole number of at least 1, or none'
     """
-    from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Seed
+    from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
 
     if type(constraint) is Choice:
         words = ("one of " if len(constraint.values) > 1 else "") + ", ".join(map(str, constraint.values))
@@ -307,6 +337,9 @@ def describe_values(constraint: Any) -> str:
         words = "yes or no"
     elif isinstance(constraint, Seed):
         words = "a whole number of at least 0"
+    elif isinstance(constraint, Real):
+        kind = "a whole number" if isinstance(constraint, Integer) else "a number"
+        words = f"{kind} {_bounds(constraint).replace('at least', 'of at least')}".rstrip()
     elif isinstance(constraint, AnyOf):
         words = ", or ".join(describe_values(one) for one in constraint.options if reachable("", one))
     elif isinstance(constraint, Instance) and constraint.accepts((2, 1)):
@@ -384,7 +417,10 @@ def method_parameters(name: str, settings: Settings) -> dict[str, Any]:
             raise click.UsageError(_refusal(name, replaced, parameter, f"parameter {parameter!r}"))
         if parameter in given:
             raise click.UsageError(f"The parameter {parameter!r} is given twice.")
-        given[parameter] = parse_value(constraints[parameter], text)
+        try:
+            given[parameter] = parse_value(constraints[parameter], text)
+        except click.BadParameter as error:
+            raise click.UsageError(f"-P {parameter}: {error.message}") from None
     if "random_state" in constraints:
         given.setdefault("random_state", DEFAULT_SEED)
     check_one_dial(given)
@@ -408,14 +444,20 @@ def check_one_dial(given: Container[str]) -> None:
 
 
 def _refusal(method: str, replaced: Mapping[str, str], name: str, what: str) -> str:
-    """Return what is said about a parameter that another option replaces, or that other methods may have."""
+    """Return what is said about a parameter that is no option: what replaces it, or which other methods have it."""
+    if name in replaced:
+        return replaced[name]
+    if name in constraints_of(method):
+        return f"The {what} of {method} is for Python only" + (
+            f": give {OWN[name]}." if OWN.get(name) else "."
+        )
     owners = [other for other in METHODS if name in constraints_of(other)]
     more = (
         f"it belongs to {', '.join(owners)}"
         if owners
         else f"`equigraph methods {method}` lists its parameters"
     )
-    return replaced.get(name, f"The method {method} has no {what}; {more}.")
+    return f"The method {method} has no {what}; {more}."
 
 
 def constraints_of(name: str) -> dict[str, Any]:
@@ -445,7 +487,7 @@ class MethodCommand(Command):
         except click.NoSuchOption as error:
             flag = error.option_name.replace("--no-", "--")
             for name in {*self.replaced, *chain.from_iterable(map(constraints_of, METHODS))}:
-                if flag in flags_of(name):
+                if flag in flags_of(name) and name not in OWN:
                     text = _refusal(method.name, self.replaced, name, f"option {error.option_name}")
                     raise click.UsageError(text, error.ctx) from None
             raise
