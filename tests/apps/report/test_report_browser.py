@@ -17,7 +17,8 @@ def pages(room, result, curve, tmp_path_factory):
     curve.report(paths["curve"], graph=room)
     for name, (n, k, n_groups) in {"many": (150, 60, 14), "large": (1200, 8, 12)}.items():
         graph, labels = make_large(n, k, n_groups)
-        as_result(graph, labels).report(paths[name], graph=graph, baseline=np.roll(labels, 7))
+        long = {"rules": {"together": [list(graph.node_names[:20])]}}
+        as_result(graph, labels, parameters=long).report(paths[name], baseline=np.roll(labels, 7))
     return paths
 
 
