@@ -1,6 +1,8 @@
 """The processes that work for the server come and go."""
 
 import asyncio
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -74,3 +76,14 @@ def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, mon
 
     monkeypatch.setitem(files.WRITERS, "board.json", write)
     assert tasks.download(labelled, "board.json", lambda progress: None) == b"x"
+
+
+def test_ctrl_c_while_the_modules_are_loaded_ends_in_silence():
+    code = (
+        "import os, signal, time; from equigraph.apps.explore.jobs import start_loading; start_loading();"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(0.5); os.killpg(0, signal.SIGINT)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, start_new_session=True, check=True
+    )
+    assert ended.stderr == b""

@@ -196,11 +196,17 @@ def start_loading() -> Any:
     """Return the start method of processes: a fork server, which begins to load the modules now, if available."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
+    from multiprocessing import resource_tracker
     from multiprocessing.forkserver import ensure_running
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["equigraph.apps.explore.tasks"])
+    # A terminal sends Ctrl-C to every process, and the fork server ends with this one. It inherits the mask, which the
+    # resource tracker would lift if it were started with it.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     ensure_running()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context
 
 
