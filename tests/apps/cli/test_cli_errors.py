@@ -56,5 +56,7 @@ def test_other_errors_are_1_and_debug_shows_the_traceback(run, monkeypatch, erro
 
 
 def test_compare_where_every_method_fails_for_the_input(run):
-    answer = run("compare", ROOM, "-k", 31, "--methods", "nmtf,random", "--seeds", 1, code=2)
+    few = ["--methods", "nmtf,random", "--seeds", 1, "--baseline", "nmtf"]
+    answer = run("compare", ROOM, "-k", 31, *few, code=2)
+    assert "Nothing is compared with nmtf" in answer.stderr
     assert "nmtf failed: NMTF: n_clusters=31 needs at least as many nodes" in answer.stdout

@@ -152,14 +152,16 @@ def print_tests(comparison: Any, baseline: str) -> None:
         rows = zip(*(columns[name] for name in _TESTED), strict=True)
         cells += [(metric, *(None if cell != cell else cell for cell in row)) for row in rows]
     unit = "graphs" if len(comparison.graphs) > 1 else "seeds"
+    if not n_pairs:
+        note(f"Nothing is compared with {baseline}: no other method has scores of the same {unit}.")
+        return
     line()
     line(f"Against {baseline}, in pairs over the {unit}:")
     table(("score", *_TESTED.values()), cells, left=("score", "method"))
     if n_pairs < _ENOUGH_PAIRS:
-        least = (
-            f"no p below {2.0 ** (1 - n_pairs):.2g} is possible" if n_pairs else "there is nothing to test"
+        note(
+            f"With {count(n_pairs, 'pair')} no p below {2.0 ** (1 - n_pairs):.2g} is possible: use more {unit}."
         )
-        note(f"With {count(n_pairs, 'pair')} {least}: use more {unit}.")
 
 
 def _called(row: Any) -> str:
