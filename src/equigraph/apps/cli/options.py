@@ -168,13 +168,13 @@ class Number(click.ParamType):
     def __init__(self, kind: str, min: float = -math.inf, max: float = math.inf, min_open: bool = False):
         from equigraph._utils.parameters import Integer, Real
 
-        constraint: Any = Integer if kind == "int" else Real
+        made: Any = {"int": (int, Integer), "float": (float, Real)}
+        self._type, constraint = made[kind]
         self.constraint = constraint(low=min, high=max, open_low=min_open)
-        self._as = {"int": int, "float": float}[kind]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or fail with what was expected."""
-        return self._as(parse_value(self.constraint, str(value)))
+        return self._type(parse_value(self.constraint, str(value)))
 
 
 def _bounds(constraint: Any) -> str:
@@ -448,9 +448,8 @@ def _refusal(method: str, replaced: Mapping[str, str], name: str, what: str) -> 
     if name in replaced:
         return replaced[name]
     if name in constraints_of(method):
-        return f"The {what} of {method} is for Python only" + (
-            f": give {OWN[name]}." if OWN.get(name) else "."
-        )
+        instead = f": give {OWN[name]}" if OWN.get(name) else ""
+        return f"The {what} of {method} is for Python only{instead}."
     owners = [other for other in METHODS if name in constraints_of(other)]
     more = (
         f"it belongs to {', '.join(owners)}"
