@@ -37,8 +37,9 @@ _STARTS = (
 _CLUSTERS_EACH, _MOST_RAISED, _RAISED_WORK = 4, 8, 12_000
 # Most final annealings; none on graphs with more nodes plus tenths of stored entries than this.
 _MOST_LONGER, _LONGER_WORK = 8, 20_000
-# Least proposals of these annealings per node and cluster, and in all, where there are no clear clusters.
-_PER_UNCLEAR, _MOST_UNCLEAR = 1_000, 8_000_000
+# Where there are no clear clusters: least proposals of these annealings per node and cluster, most in all, and the
+# number of groups above which a proposal costs more.
+_PER_UNCLEAR, _MOST_UNCLEAR, _MANY_GROUPS = 1_000, 4_000_000, 10
 # From so many nodes on, so many rounds of swaps and single moves follow at the end; on fewer nodes annealing proposes
 # all relevant swaps.
 _SWAPPED_NODES, _SWAP_ROUNDS = 500, 10
@@ -82,7 +83,14 @@ def is_large(n_nodes: int, n_entries: int) -> bool:
 
 
 def plan_for(
-    n: int, entries: int, n_clusters: int, effort: float, *, ruled: bool = False, front: bool = False
+    n: int,
+    entries: int,
+    n_clusters: int,
+    n_groups: int,
+    effort: float,
+    *,
+    ruled: bool = False,
+    front: bool = False,
 ) -> Plan:
     """Return the plan for a graph with ``n`` nodes and ``entries`` stored entries.
 
@@ -107,7 +115,7 @@ def plan_for(
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
         n_longer=_MOST_LONGER if work <= _LONGER_WORK else 0,
-        n_unclear=int(min(_PER_UNCLEAR * pairs, _MOST_UNCLEAR) * many),
+        n_unclear=int(min(_PER_UNCLEAR * pairs, _MOST_UNCLEAR) * effort / max(n_groups / _MANY_GROUPS, 1.0)),
         n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
     )
     if not front:

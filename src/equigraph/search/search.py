@@ -36,6 +36,8 @@ _AFTER, _FILL = 0.25, 0.4
 _LONGER, _WORTH_LONGER = 4.0, 2e-4
 # Clusters are unclear if the overlay of two divisions has so many parts more than clusters, as a share of the sites.
 _UNCLEAR = 0.06
+# How many proposals without fairness cost as much as one with it.
+_PLAIN = 3
 # The dial for divisions that include fairness from the first move on.
 _MIXED = 0.35
 # Values of the dial searched before a bound, and the increasing shares of the bound searched before the bound itself.
@@ -90,7 +92,7 @@ class Search:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.guide, self._judge = objective.guided(), replace(objective.at(1.0), even=0.0)
         self.effort, self.seed = effort, seed
-        size = level.n_sites, level.data.size, n_clusters
+        size = level.n_sites, level.data.size, n_clusters, objective.population.size
         self._plan_for = partial(plan_for, *size, effort, ruled=objective.rules is not None)
         self.plan = self._plan_for()
         self.pool = Pool()
@@ -304,12 +306,13 @@ class Search:
         parts = [int(common_parts(best.labels, one.labels).max()) + 1 for one in found]
         unclear = np.mean(parts) - self.n_clusters > _UNCLEAR * self.level.n_sites
         least = self.plan.n_unclear / self.plan.n_steps if unclear else 0.0
+        least *= 1 if objective.fairness > 0 else _PLAIN
         missed, turns = 0, ((_HOT, objective), (_TURNS[-1], objective))
         guided = self.guide.notion is not objective.notion and objective.rules is None
         if guided and objective.fairness > 0 and target.at_least is None:
             # Labels at the maximum of a notion that takes the worst group are left only by the guide.
             turns = (_HOT, objective), (_GUIDED, self.guide.for_target(target))
-        for turn in range(self.plan.n_longer):
+        for turn in range(self.plan.n_longer // (2 if unclear else 1)):
             share, (hot, guide) = max(_LONGER * 2 ** (turn // 2), least), turns[turn % 2]
             longer = self._annealed(best.labels, objective, rng, hot, share, guide)
             best, before = self.best_of([best, longer], objective), best
