@@ -71,7 +71,13 @@ def _is_count(value: Any) -> bool:
 
 
 def within_bounds(
-    links: Any, sizes: NDArray[np.int64], labels: NDArray, least: int, most: int, n_clusters: int
+    links: Any,
+    own: Any,
+    sizes: NDArray[np.int64],
+    labels: NDArray,
+    least: int,
+    most: int,
+    n_clusters: int,
 ) -> NDArray[np.int32]:
     """Return labels whose sizes are within feasible bounds, by greedy moves of the sites that lose least weight.
 
@@ -81,6 +87,8 @@ def within_bounds(
     ----------
     links : callable
         ``links(sites, labels, n_clusters)`` returns the weight from each of the sites to every cluster.
+    own : callable
+        ``own(labels)`` returns the weight from each site to its own cluster.
     sizes : ndarray of shape (n_sites,)
         Nodes of each site.
     labels : ndarray of shape (n_sites,)
@@ -90,52 +98,32 @@ def within_bounds(
     """
     labels = np.array(labels, dtype=np.int32)
     size = np.bincount(labels, sizes, n_clusters).astype(np.int64)
-    stuck = False
-    while size.max() > most and not stuck:
-        source = int(np.argmax(size))
-        sites = np.flatnonzero(labels == source)
-        moved = _shift(links(sites, labels, n_clusters), sizes, labels, size, sites, size < most, most, 0)
-        stuck = not moved
-    stuck = False
-    while size.min() < least and not stuck:
-        target = np.arange(n_clusters) == int(np.argmin(size))
-        donors = np.flatnonzero(size[labels] > least)
-        stuck = not _shift(
-            links(donors, labels, n_clusters), sizes, labels, size, donors, target, most, least
-        )
-    return labels
 
-
-def _shift(
-    onto: NDArray,
-    sizes: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    size: NDArray[np.int64],
-    sites: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
-    most: int,
-    keep: int,
-) -> bool:
-    """Move sites into allowed clusters, in place, cheapest first, until the bounds are met; return whether any moved.
-
-    With ``keep`` the allowed cluster is too small, and no other cluster may shrink below ``keep`` nodes. Without it the
-    cluster of the sites is too large.
-    """
-    wanted = keep - int(size[allowed][0]) if keep else int(size[labels[sites[0]]]) - most
-    gain = np.where(allowed, onto, -np.inf) - onto[np.arange(sites.size), labels[sites]][:, None]
-    any_moved = False
-    for position in np.argsort(-gain.max(axis=1), kind="stable"):
-        if wanted <= 0:
-            break
-        site = sites[position]
-        by = int(sizes[site])
-        room = allowed & (size + by <= most)
-        if not room.any() or size[labels[site]] - by < keep:
-            continue
-        target = int(np.argmax(np.where(room, gain[position], -np.inf)))
-        size[labels[site]] -= by
-        size[target] += by
+    def move(site: int, target: int) -> None:
+        size[labels[site]] -= sizes[site]
+        size[target] += sizes[site]
         labels[site] = target
-        wanted -= by
-        any_moved = True
-    return any_moved
+
+    moved = True
+    while size.max() > most and moved:
+        source, moved = int(np.argmax(size)), False
+        sites, allowed = np.flatnonzero(labels == source), size < most
+        onto = links(sites, labels, n_clusters)
+        gain = np.where(allowed, onto, -np.inf) - onto[:, [source]]
+        for position in np.argsort(-gain.max(axis=1), kind="stable"):
+            room = allowed & (size + sizes[sites[position]] <= most)
+            if size[source] > most and room.any():
+                move(sites[position], int(np.argmax(np.where(room, gain[position], -np.inf))))
+                moved = True
+    moved = True
+    while size.min() < least and moved:
+        target, moved = int(np.argmin(size)), False
+        donors = np.flatnonzero(size[labels] > least)
+        gain = links(donors, (labels == target).astype(np.int32), 2)[:, 1] - own(labels)[donors]
+        for site in donors[np.argsort(-gain, kind="stable")]:
+            if size[target] >= least:
+                break
+            if size[labels[site]] - sizes[site] >= least and size[target] + sizes[site] <= most:
+                move(site, target)
+                moved = True
+    return labels

@@ -129,7 +129,8 @@ class LargeSearch:
 
     def _within_bounds(self, labels: NDArray) -> NDArray[np.int32]:
         bounds = int(self.objective.least[0]), int(self.objective.most[0])
-        return within_bounds(self.rows.links, self.rows.nodes.sizes, labels, *bounds, self.n_clusters)
+        rows = self.rows
+        return within_bounds(rows.links, rows.own, rows.nodes.sizes, labels, *bounds, self.n_clusters)
 
     def _has_some(self) -> bool:
         return bool(self.pool.labels or (self._inner is not None and self._inner[0].pool.labels))

@@ -74,12 +74,11 @@ def count_groups(level: Level, labels: NDArray, n_clusters: int) -> NDArray[np.i
 
 def links_to(level: Level, sites: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
     """Return the weight from each of the sites to every cluster."""
-    onto = np.zeros((sites.size, n_clusters))
     graph = sparse.csr_array((level.data, level.indices, level.indptr), shape=(level.n_sites, labels.size))
     rows = graph[sites]
-    place = np.repeat(np.arange(sites.size), np.diff(rows.indptr))
-    np.add.at(onto, (place, labels[rows.indices]), rows.data)
-    return onto
+    place = np.repeat(np.arange(sites.size), np.diff(rows.indptr)) * n_clusters + labels[rows.indices]
+    flat = np.bincount(place, rows.data, sites.size * n_clusters).astype(np.float64, copy=False)
+    return flat.reshape(sites.size, n_clusters)
 
 
 def compact(labels: NDArray) -> NDArray[np.int32]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from equigraph._utils.callbacks import Notifier, Stopwatch
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import within_bounds
+from equigraph.search.kernels.parts import own_weight
 from equigraph.search.level import aggregate, common_parts, compact, links_to
 from equigraph.search.merge import fix_clusters, merge, split
 from equigraph.search.moves import anneal, climb, local_search, swap
@@ -225,9 +226,10 @@ class Search:
         if not objective.least.size:
             return labels
         bounds = int(objective.least[0]), int(objective.most[0])
-        return within_bounds(
-            partial(links_to, self.level), self.level.sizes, labels, *bounds, self.n_clusters
-        )
+        level = self.level
+        own = partial(own_weight, level.indptr, level.indices, level.data, 0)
+        links = partial(links_to, level)
+        return within_bounds(links, own, level.sizes, labels, *bounds, self.n_clusters)
 
     def division(self, rng: np.random.Generator, fairness: float = 0.0) -> Found:
         """Return k clusters by multilevel local moves from singletons, at a value of the dial."""
