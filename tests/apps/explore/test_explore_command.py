@@ -1,5 +1,6 @@
 """``equigraph explore`` as a process: how it starts, ends, and finds again what was kept."""
 
+import http.client
 import os
 import re
 import signal
@@ -47,6 +48,19 @@ def test_a_board_survives_that_its_server_is_killed(room, labelled, tmp_path):
         for key in ("labels", "locked", "rules", "clusters"):
             assert board["state"][key] == left[key]
         process.send_signal(signal.SIGTERM)
+        process.wait(20)
+
+
+def test_ctrl_c_ends_open_streams_at_once(tmp_path):
+    with _process(tmp_path / "kept") as (process, running):
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
+        connection.request("GET", "/api/events", headers={"authorization": f"Bearer {running.token}"})
+        stream = connection.getresponse()
+        process.send_signal(signal.SIGINT)
+        assert stream.read().startswith(
+            b"retry:"
+        )  # ended in order: a stream that is cut raises IncompleteRead
+        connection.close()
         process.wait(20)
 
 

@@ -60,13 +60,20 @@ def serve(
         config = {"log_level": "critical", "lifespan": "off", "server_header": False}
         server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **config))
 
-        def stop() -> None:
-            explorer.jobs.publish("end", None)  # an open stream would block the server
-            server.should_exit = True
-
         link = f"http://{shown_host(host)}:{port}/enter?token={token}"
 
         async def begin_and_serve() -> None:
+            loop = asyncio.get_running_loop()
+
+            def stop(*signalled: Any) -> None:
+                loop.call_soon_threadsafe(
+                    explorer.jobs.close
+                )  # open streams and running tasks would delay the end
+                if signalled:
+                    uvicorn.Server.handle_exit(server, *signalled)  # which ends at once when asked again
+                server.should_exit = True
+
+            server.handle_exit = stop
             explorer.renew()
             ready(Running(link, token, port, stop))
             if browser:
