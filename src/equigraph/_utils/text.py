@@ -21,10 +21,20 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def joined(words: Iterable[object]) -> str:
+    """Join words by commas, or by semicolons if a word has a comma, as a name may that begins with the surname."""
+    texts = [str(word) for word in words]
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
+
+
 def listed(words: Iterable[object]) -> str:
-    """Join words to a list in a sentence."""
+    """Join words to a list in a sentence.
+
+    >>> listed(["Ada", "Ben", "Cem"]), listed(["Roth, Ada", "Abel, Ben", "Koç, Cem"])
+    ('Ada, Ben and Cem', 'Roth, Ada; Abel, Ben and Koç, Cem')
+    """
     *most, last = [str(word) for word in words]
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{joined(most)} and {last}" if most else last
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:

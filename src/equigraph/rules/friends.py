@@ -106,7 +106,7 @@ class Friends(Rule):
         fewer = [f"{who} at least {least}" for who, least in self.but if least > 0]
         less = f" ({listed(fewer)})" if fewer else ""
         who = "Everybody" if self.of is None else "Everybody with a wish"
-        return f"{who}{self._excepted} has {friends} in {words.cluster}: {whom}{less}."
+        return f"{who}{self._excepted} has {friends} in their {words.cluster}: {whom}{less}."
 
     @property
     def _excepted(self) -> str:

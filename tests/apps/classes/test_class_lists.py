@@ -9,7 +9,9 @@ import pytest
 
 import equigraph as eg
 from equigraph.apps.classes import Division
+from equigraph.apps.classes.division import rule_sentence
 from equigraph.exceptions import InputError
+from equigraph.rules import Rules
 from tests.apps.classes.conftest import NASTY
 
 
@@ -113,6 +115,28 @@ def test_lists_in_german(roster, tmp_path):
     text = " ".join(map(str, found)) + paths[2].read_text("utf-8")
     assert not re.search(r"\b(Friends|Class|Rule|Holds|people|People|yes|nobody|guessed|wish)\b", text)
     assert paths[2].read_text("utf-8").startswith("Klasse,Name,Klasse,Gewünschte in dieser Klasse,")
+
+
+def test_one_sided_wishes_and_names_that_begin_with_the_surname(tmp_path):
+    people = ("Roth, Ada", "Groß, Ben", "Koç, Cem", "Vogt, Dora")
+    pairs = [(one, other) for one in people[:3] for other in people[:3] if one != other]
+    values = {"Punkte": ("1.5", "2,5", "3", "4"), "Mass": tuple("abab")}
+    roster = eg.Roster(people, values, (*pairs, (people[3], people[0])), wishes="mutual")
+    lists = Division(roster, [0, 0, 0, 1], ["5a", "5b"], attributes=dict.fromkeys(values, 1.0)).lists_in("de")
+    assert lists.facts()[0].startswith("Nur gegenseitige Wünsche zählen")
+    texts = [path.read_text("utf-8") for path in lists.save(tmp_path)[1:]]
+    texts.append(
+        " ".join(
+            str(cell) for rows in cells(tmp_path / "classes.xlsx").values() for row in rows for cell in row
+        )
+    )
+    for text in texts:
+        assert "Groß, Ben; Koç, Cem" in re.sub("</?bdi[^>]*>", "", text)
+    assert lists.no_friend("Vogt, Dora") == "kein gegenseitiger Wunsch"
+    shares = rule_sentence(Rules(shares={"Mass": 0.125}).items[0], ["5a"], "de")
+    assert "12,5 Prozentpunkte" in shares
+    marks = eg.Roster(tuple("ABCDEFG"), {"Note": ("1", "2", "3", "4", "5", "6", "7.5")})
+    assert eg.ClassLists(marks, [0] * 7, language="de").mean_text(0, "Note") == "4,07"
 
 
 def test_nothing_in_the_workbook_is_a_formula_or_a_link(nasty, tmp_path):

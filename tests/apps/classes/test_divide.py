@@ -10,7 +10,7 @@ import equigraph as eg
 from benchmarks._class_sheets import made_up
 from equigraph.apps.classes.anneal import _placement, _units, anneal, lacking_friends
 from equigraph.apps.classes.attributes import group_columns
-from equigraph.apps.classes.costs import find_costs
+from equigraph.apps.classes.costs import costs_sentence, find_costs
 from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import own_friends, what_got_worse
 from equigraph.apps.classes.kernels import LACKING, SHORT, UNEVEN, VALUE, anneal_steps
@@ -350,3 +350,13 @@ def test_what_evenness_and_rules_cost_can_be_had(tmp_path, evenness, apart, what
     division = load_division(tmp_path / "out")
     costs = {cost.what: cost.wishes for cost in find_costs(division)}
     assert costs[what] == 12 - division.wishes_kept > 0
+
+
+def test_costs_are_those_that_a_long_search_finds_nearly_and_are_said_as_a_minimum(division):
+    costs = find_costs(division)
+    found = {cost.what: cost.wishes for cost in costs}
+    # Found by ten searches of length 1 each.
+    assert found["Wiebke Müller and Liam De Vries are in different classes."] == 3
+    (told,) = costs_sentence(costs)
+    assert "without spreading Primary school: at least " in told
+    assert told.endswith("; a short search found no more wishes without any one of the others.")

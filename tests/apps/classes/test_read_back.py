@@ -1,5 +1,7 @@
 """Lists that were edited by hand are read back, or one sentence says what is wrong with them."""
 
+import re
+
 import pytest
 
 import equigraph as eg
@@ -84,6 +86,8 @@ def test_edits_that_cannot_be(lists, tmp_path):
         with pytest.raises(RosterError, match=pattern) as caught:
             eg.read_class_lists(path, lists.roster)
         assert "\n" not in str(caught.value)
+        german = caught.value.note.texts()["de"]
+        assert not re.search(r"\b(row|is|has|class|the|put)\b", german)
 
 
 def test_text_without_a_class(tmp_path):

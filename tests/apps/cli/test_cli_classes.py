@@ -81,6 +81,9 @@ def test_an_edited_workbook_is_checked_and_mended(run, made, tmp_path):
     result = run("check", made[0], tmp_path / "edited.xlsx", code=1)
     assert "1 person moved" in result.stdout
     assert re.search("No longer kept: .* are to be apart, and both are in ", result.stdout)
+    (tmp_path / "no.csv").write_text("Klasse,Name\n5a,Xaver\n")
+    german = run("check", made[0], tmp_path / "no.csv", "--language", "de", code=2)
+    assert "„Xaver“ steht nicht auf der Liste der Personen" in german.stderr
     result = run("check", made[0], tmp_path / "edited.xlsx", "--repair", "-o", tmp_path / "mended")
     assert "Repaired by moving" in result.stdout
     mended = load_division(tmp_path / "mended")

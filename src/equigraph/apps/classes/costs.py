@@ -1,4 +1,4 @@
-"""What evenness and rules cost: how many more wishes would be kept without them."""
+"""What evenness and rules cost: how many more wishes, at least, would be kept without them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equigraph.apps.classes.messages import say
 from equigraph.rules import Rule, Rules
 
 # Length of the search without a column or a rule, where that for a division is 1.
-_EFFORT = 0.03
+_EFFORT = 0.2
 # Rules of one kind are left out together where there are more of them than these.
 _SINGLE = 4
 _KINDS = ("apart", "together", "fixed")
@@ -28,7 +28,8 @@ class Cost:
     attribute : bool
         Whether it is a column that is spread evenly.
     wishes : int
-        How many more wishes would be kept, at least: a division that keeps so many was found.
+        How many more wishes would be kept, at least: a division that keeps so many was found. 0 says only that none
+        was found that keeps more.
     rules : tuple of Rule
         The rules that were left out.
     """
@@ -48,7 +49,7 @@ def find_costs(
     """Return what each column that is spread evenly and each rule costs in wishes.
 
     Each is left out in turn, and people are divided again. Every number is one that can be had, because such a division
-    was found; a longer search may find more.
+    was found; a longer search may find more, so sentences say "at least".
 
     Examples
     --------
@@ -57,7 +58,8 @@ def find_costs(
     >>> roster = Roster(people, {"gender": ("f", "f", "m", "m")}, friends=friends)
     >>> division = Division(roster, [0, 1, 0, 1], ["5a", "5b"], Rules(sizes=(2, 2)), {"gender": 1.0})
     >>> [str(cost) for cost in find_costs(division)]
-    ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 1 more wish']
+    ['without spreading gender: at least 2 more wishes', 'without the rule "Every class has 2 people": at least 1 more \
+wish']
     """
     rules, attributes, k = division.rules, division.attributes, len(division.class_names)
     evenness = division.evenness_weight if evenness is None else evenness
@@ -69,7 +71,7 @@ def find_costs(
     costs = []
     for name in attributes:
         others = {one: weight for one, weight in attributes.items() if one != name}
-        more = _kept(division, replace(search, attributes=others), anew=True) - kept
+        more = _kept(division, replace(search, attributes=others)) - kept
         costs.append(Cost(name, True, max(0, more)))
     for what, left_out in _parts(division, language):
         fewer = Rules.of(rule for rule in rules.items if rule not in left_out)
@@ -81,7 +83,7 @@ def find_costs(
 def costs_sentence(costs: Sequence[Cost], language: str = "en") -> list[str]:
     """Return what columns and rules cost as a sentence, the dearest first; none where nothing was asked."""
     dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
-    return [say(language, "costs", dear=dear)] if costs else []
+    return [say(language, "costs", dear=dear, others=len(dear) < len(costs))] if costs else []
 
 
 def with_costs(division: Division, language: str = "en") -> Division:
@@ -90,11 +92,10 @@ def with_costs(division: Division, language: str = "en") -> Division:
     return replace(division, notes=(*division.notes, *costs))
 
 
-def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int:
-    """Return how many wishes are kept where people are divided again."""
-    # Without a column people sit quite differently.
-    labels = search.run(division.labels) if anew else search.again(division.labels)
-    return division.with_labels(labels).wishes_kept
+def _kept(division: Division, search: DivisionSearch) -> int:
+    """Return how many wishes are kept where people are divided again, from their classes and from afar."""
+    found = [search.again(division.labels), search.run(division.labels)]
+    return max(division.with_labels(labels).wishes_kept for labels in found)
 
 
 def _parts(division: Division, language: str) -> Iterable[tuple[str, list[Rule]]]:

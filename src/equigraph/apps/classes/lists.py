@@ -17,7 +17,7 @@ import numpy as np
 from equigraph._utils.files import atomic_path
 from equigraph._utils.parameters import check_known
 from equigraph._utils.records import harmless
-from equigraph._utils.text import count, shown
+from equigraph._utils.text import count, joined, shown
 from equigraph.apps.classes.messages import LANGUAGES, say, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_number_column, number_of
@@ -131,7 +131,7 @@ class ClassLists:
     def mean_text(self, number: int, attribute: str) -> str:
         """Return the mean of a column of numbers in a class as text, "" for none."""
         mean = self.mean(number, attribute)
-        return "" if mean is None else f"{mean:.2f}"
+        return "" if mean is None else f"{mean:.2f}".replace(".", self.words["decimal"])
 
     def class_of(self, name: str) -> int:
         """Return the class of a person."""
@@ -162,7 +162,8 @@ class ClassLists:
 
     def facts(self) -> list[str]:
         """Return sentences computed from the lists, followed by the given scores."""
-        wishes, facts = self.roster.friends, []
+        wishes = self.roster.friends
+        facts = [self.say("mutual_only")] if self.roster.wishes == "mutual" else []
         if wishes:
             here = [len(self.friends_here(name)) for name in self.roster.wished]
             served = {"served": sum(map(bool, here)), "n_wishing": len(here)}
@@ -267,7 +268,7 @@ class ClassLists:
         for number, class_name in enumerate(self.class_names):
             for name in self.members(number):
                 values = [self.value(name, attribute) for attribute in attributes]
-                friends = ", ".join(self.friends_here(name)), ", ".join(self.elsewhere(name))
+                friends = joined(self.friends_here(name)), joined(self.elsewhere(name))
                 rows.append([class_name, name, *values, *friends])
         return rows
 
@@ -277,7 +278,9 @@ class ClassLists:
 
     def no_friend(self, name: str) -> str:
         """Return the reason why a person has no friend in class."""
-        return self.words["none" if self.is_friendless(name) else "no_wish"]
+        if self.is_friendless(name):
+            return self.words["none"]
+        return self.words["no_mutual_wish" if self.roster.wishes == "mutual" else "no_wish"]
 
     def save(self, folder: str | os.PathLike[str], *, excel: bool | str = False) -> list[Path]:
         """Write classes.xlsx, classes.html and classes.csv into a folder, and return their paths."""

@@ -11,13 +11,13 @@ from typing import Any, NotRequired, TypedDict
 
 from equigraph._utils.records import as_given
 from equigraph.apps.classes.division import Division
-from equigraph.apps.classes.messages import LANGUAGES, words
+from equigraph.apps.classes.messages import LANGUAGES, SheetError, words
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.people import nearest, same
 from equigraph.apps.classes.roster.read import read_bytes
 from equigraph.apps.classes.roster.sheet import Sheet, read_text_sheet, tidy
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, Workbook
-from equigraph.exceptions import InputError, RosterError
+from equigraph.exceptions import InputError
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 from equigraph.rules import Rules
 
@@ -217,33 +217,24 @@ def read_class_lists(
     """
     path = Path(path)
     known = {same(name): name for name in roster.people}
-    found: dict[str, tuple[str, str]] = {}  # class and position of each person
+    found: dict[str, tuple[str, dict[str, Any]]] = {}  # class and position of each person
     sheets = [(sheet, place) for sheet in _sheets(path, encoding) if (place := _header(sheet)) is not None]
     if not sheets:
-        raise RosterError(
-            f"{path.name} has no column {words('en')['name']!r}: expected a file that was made of class lists."
-        )
+        raise SheetError.of("no_lists", source=path.name)
     for sheet, (header, names) in sheets:
         for text, label, row, classes in _entries_of(sheet, header, names):
-            where = sheet.where(row, names)
             if same(text) not in known:
                 near = [roster.people[place] for place in nearest(text, roster.people)]
-                meant = f"perhaps {near[0]!r} is meant" if near else "nobody has a name like it"
-                raise RosterError(f"{where}: {text[:60]!r} is not on the list of people; {meant}.")
+                raise sheet.error("not_listed", row, names, text=text[:60], near=near[:1])
             name = known[same(text)]
             if not label:
-                raise RosterError(
-                    f"{sheet.where(row, classes)}: {name!r} has no class: write its name there."
-                )
+                raise sheet.error("class_blank", row, classes, name=name)
             if name in found:
-                raise RosterError(f"{where}: {name!r} is also in {found[name][1]}: remove one of the two.")
-            found[name] = label, where
-    absent = [repr(name) for name in roster.people if name not in found]
+                raise sheet.error("in_two_classes", row, names, name=name, other=found[name][1])
+            found[name] = label, sheet.at(row, names)
+    absent = [name for name in roster.people if name not in found]
     if absent:
-        more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
-        raise RosterError(
-            f"{path.name} has no class for {', '.join(absent[:5])}{more}: put everybody into one class."
-        )
+        raise SheetError.of("without_class", source=path.name, names=absent[:5], more=len(absent[5:]))
     return {name: found[name][0] for name in roster.people}
 
 

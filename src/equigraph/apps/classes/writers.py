@@ -11,7 +11,7 @@ from typing import Any
 from equigraph._utils.files import atomic_path, write_text
 from equigraph._utils.records import harmless
 from equigraph._utils.templates import render
-from equigraph._utils.text import shown
+from equigraph._utils.text import joined, shown
 from equigraph.apps.classes.lists import ClassLists
 from equigraph.apps.classes.roster.columns import is_number_column
 
@@ -172,8 +172,8 @@ def _class_rows(lists: ClassLists, number: int, attributes: list[str]) -> tuple[
     cells = []
     for name in members:
         values = [lists.value(name, attribute) for attribute in attributes]
-        here = ", ".join(lists.friends_here(name)) or lists.no_friend(name)
-        cells.append([name, *values, here, ", ".join(lists.elsewhere(name))])
+        here = joined(lists.friends_here(name)) or lists.no_friend(name)
+        cells.append([name, *values, here, joined(lists.elsewhere(name))])
     widths = [_width(column, _NARROW) for column in zip(heads, *cells, strict=True)]
     rows: list[Row] = [
         [(lists.class_names[number], "title")],
@@ -213,7 +213,7 @@ def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list
         counts=counts,
         means=means,
         overview=[*counted, *(f"{attribute}, {lists.words['mean']}" for attribute in means)],
-        alone=[[name for name in lists.members(number) if is_alone(name)] for number in numbers],
+        alone=[joined(name for name in lists.members(number) if is_alone(name)) for number in numbers],
         letters=[f"{_letter_size(lists, number, printed, friends):g}" for number in numbers],
     )
     write_text(path, page)
@@ -225,7 +225,6 @@ def _letter_size(lists: ClassLists, number: int, attributes: list[str], friends:
     texts = [[name, *(lists.value(name, attribute) for attribute in attributes)] for name in members]
     heads = [lists.words["name"], *attributes]
     fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
-    joined = ", ".join
     named = [(joined(lists.friends_here(one)), joined(lists.elsewhere(one))) for one in members if friends]
     # A browser divides the remaining width by the longest text of each column.
     longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]

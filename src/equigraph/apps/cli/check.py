@@ -51,7 +51,9 @@ def _check_classes(folder: Path, edited: str | None, settings: Settings) -> bool
 
     before = eg.classes.load_division(folder)
     path = Path(edited) if edited is not None else folder / LISTS[0]
-    after = before.with_labels(eg.read_class_lists(path, before.roster, encoding=settings["encoding"]))
+    with translated_errors(settings["language"]):
+        labels = eg.read_class_lists(path, before.roster, encoding=settings["encoding"])
+    after = before.with_labels(labels)
     by_hand = before
     if settings["people"] is not None:
         with translated_errors(settings["language"]):

@@ -83,6 +83,28 @@ def test_what_cannot_be_joined(tabs, options, pattern, tmp_path):
         eg.read_roster(path, **options)
 
 
+@pytest.mark.parametrize(
+    ("head", "ranks", "options", "found"),
+    [
+        ("Priorität (1-3)", "21", {}, ("Cem C", "Ben B")),
+        ("Priorität (1-3)", "21", {"columns": {"Priorität (1-3)": None}}, ("Ben B", "Cem C")),
+        ("Points", "12", {}, ("Ben B", "Cem C")),  # as the rows
+        ("Points", "21", {}, "may give the order of the wishes"),
+        ("Rank", ["high", "low"], {}, "may give the order of the wishes"),
+        ("Rank", "11", {}, 'or let the order of the rows count with --columns "Rank=none"'),
+    ],
+)
+def test_ranks_of_pairs_are_read_or_asked_about(head, ranks, options, found, tmp_path):
+    pairs = [["Von", "Zu", head], *([*pair, rank] for pair, rank in zip(PAIRS[1:3], ranks, strict=True))]
+    path = write_xlsx(tmp_path / "a.xlsx", PUPILS, sheet="P", more={"Wünsche": pairs})
+    assert eg.read_roster(path, **options).friends_of("Ada A") == ("Ben B", "Cem C")
+    if isinstance(found, tuple):
+        assert eg.read_roster(path, wishes="ranked", **options).friends_of("Ada A") == found
+        return
+    with pytest.raises(RosterError, match=found):
+        eg.read_roster(path, wishes="ranked", **options)
+
+
 NAMES = [row[0] for row in PUPILS[1:]]
 HEADS = table("Name;Name 1;Who;From;Pupil;Child 2;Info;Not with;Friend;Class;Notes;x;Reading")[0]
 

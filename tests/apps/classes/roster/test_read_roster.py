@@ -182,6 +182,25 @@ def test_small_sheets(tmp_path, text, wishes, notes):
     assert {*notes} <= set(map(str, roster.notes))
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("Name;Tandem | Ada Roth;Ben Gross 5a | Ben Gross;mit Ada Roth | Cem Koç;", "'Tandem', names people"),
+        ("Name;Tandem | Ada Roth;B.G. | Ben Gross;A. R. | Cem Koç;A.R.", "'Tandem', names people"),
+        ("Name;Tandem | Ada Roth;b.gross@x.de | Ben Gross;koc.cem@x.de | Cem Koç;", "'Tandem', names people"),
+        ("Name;Tandem | Ada Roth;ada.roth@x.de | Ben Gross;b.gross@x.de | Cem Koç;ckoc@x.de", ""),
+        ("No.;Name;Friend | 11;Ada Roth;12 | 12;Ben Gross;11 | 13;Cem Koç;", '--columns "No.=name"'),
+    ],
+)
+def test_columns_that_mention_people_in_other_ways_are_asked_about(tmp_path, text, pattern):
+    path = write_csv(tmp_path / "a.csv", table(text))
+    if not pattern:
+        assert eg.read_roster(path).friends == ()
+        return
+    with pytest.raises(RosterError, match=pattern):
+        eg.read_roster(path)
+
+
 @pytest.mark.parametrize("name", ["Total: 24", "Summe", "f = female"])
 def test_rows_that_are_no_people(tmp_path, name):
     rows = [["Name", "Gender"], *([f"P{i}", "fm"[i % 2]] for i in range(19)), ["Group 4b"], ["P4 .", "f"]]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -40,6 +40,9 @@ _DATES = (
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%Y"),
 )
 _TIMES = (" %H:%M:%S", " %I:%M:%S %p", " %H:%M", " %I:%M %p", " %H:%M:%S.%f", "")
+_WORD = re.compile(r"[^\W_]+")
+_INITIALS = re.compile(r"\s*(?:[^\W\d_]\.[\s-]*){2,4}\Z")
+_SHORT = 3  # letters of a name that may as well be a word
 _SURE = 6  # letters per wrong letter in a sure match; a near match needs half as many
 
 
@@ -59,11 +62,59 @@ class People:
         """Return the index of the person with a name, ignoring case and blanks."""
         return self.known.get(same(text))
 
+    def mentioned(self, text: str, *, by_first_name: bool) -> set[int]:
+        """Return the people whom a text mentions: by their whole names or initials, perhaps by first names alone."""
+        if _INITIALS.match(text):
+            return self._written.get((*_in_words(text), "initials"), set())
+        words = _in_words(text)
+        ends = range(1, self._longest + 1)
+        found = [self._written.get(words[i : i + n], set()) for i in range(len(words)) for n in ends]
+        if by_first_name:
+            found += [self._by_first_name.get(word, set()) for word in _WORD.findall(text)]
+        return set().union(*found)
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._written), default=0)
+
+    @cached_property
+    def _written(self) -> dict[tuple[str, ...], set[int]]:
+        """The people by the words of their names, as sentences and e-mail addresses have them, and by initials."""
+        found: dict[tuple[str, ...], set[int]] = {}
+        for person, name in enumerate(self.names):
+            first, *others = words = _in_words(" ".join(reversed(name.split(",", 1)))) or (name,)
+            letters = [word[0] for word in words]
+            if others:
+                ways = [
+                    words,
+                    (*others, first),
+                    ("".join(words),),
+                    (first[0], *others),
+                    (*letters, "initials"),
+                ]
+            else:
+                ways = [words] if len(name) > _SHORT else []
+            for way in ways:
+                found.setdefault(tuple(way), set()).add(person)
+        return found
+
+    @cached_property
+    def _by_first_name(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for person, name in enumerate(self.names):
+            if len(name) > _SHORT:
+                found.setdefault(first_name(name), set()).add(person)
+        return found
+
 
 def same(text: str) -> str:
     """Return a key for a name that ignores case and invisible characters."""
     visible = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return tidy(visible).casefold()
+
+
+def _in_words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(folded(text)))
 
 
 def first_name(name: str) -> str:

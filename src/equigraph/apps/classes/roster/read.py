@@ -37,6 +37,7 @@ from equigraph.apps.classes.roster.wishes import (
     HALF,
     NOBODY,
     NamedPairs,
+    by_rank,
     find_person,
     find_questions,
     match_person,
@@ -141,6 +142,9 @@ def read_roster(
     for table in tables:
         check_cells(table)
         raise_questions(table, people)
+    if wishes == "ranked":
+        further = [by_rank(table) for table in further]
+        tables = [main, *further]
     pairs, on_names = read_named(tables, people)
     _check_contradictions(cells, people, pairs)
     attributes, on_attributes = _attributes(tables, people)

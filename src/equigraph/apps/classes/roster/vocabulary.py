@@ -53,7 +53,7 @@ def _entries(key: str, separator: str | None = None) -> tuple[str, ...]:
     return tuple(" ".join(text.split()) for listed in texts for text in listed if text.strip())
 
 
-_TIMES = frozenset(_entries("time", ";"))
+_TIMES, _RANKS = (frozenset(_entries(key, ";")) for key in ("time", "rank"))
 _KNOWN = {
     words: role for role in (*NAMES, Role.FIXED, Role.ATTRIBUTE, Role.UNUSED) for words in _entries(role, ";")
 }
@@ -95,6 +95,15 @@ def is_time(header: str) -> bool:
     (True, False)
     """
     return phrase(header) in _TIMES
+
+
+def is_rank(header: str) -> bool:
+    """Return whether a header means the rank of a wish.
+
+    >>> is_rank("Priorität (1-3)"), is_rank("Points")
+    (True, False)
+    """
+    return phrase(_INSIDE.sub(" ", header)) in _RANKS
 
 
 def is_unknown(text: str) -> bool:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
 from equigraph.apps.classes.messages import Note, SheetError, note
 from equigraph.apps.classes.roster.columns import Column, SheetTable, Unknown
-from equigraph.apps.classes.roster.people import People, first_name, is_sure, nearest, same
-from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody, phrase
+from equigraph.apps.classes.roster.people import People, is_sure, nearest, same
+from equigraph.apps.classes.roster.vocabulary import AND, LISTS, Role, is_nobody, is_rank, phrase, role_of
 
 # By role, pairs of people in the order of the sheet, and their positions.
 NamedPairs = dict[str, dict[tuple[int, int], dict[str, Any]]]
@@ -27,6 +28,7 @@ _LOOKED_AT = 400  # cells of a column that are sampled, evenly over its rows
 _LONGEST = 60  # most letters of a cell that may be a name
 NOBODY = -2  # given for a name that means nobody
 _ASKED = {"people": (Role.APART, Role.TOGETHER, Role.FRIENDS, "none")}  # roles to choose from, by reason
+_RANK = re.compile(r"\d{1,4}")
 HALF = 0.5  # share of cells with people of the list that makes a column one of people
 
 
@@ -37,9 +39,12 @@ class UnknownNamesError(SheetError):
     ----------
     unknown : list of (Unknown, tuple of str)
         Each name with the people it may mean.
+    people : tuple of str
+        Everybody on the list.
     """
 
     unknown: list[tuple[Unknown, tuple[str, ...]]]
+    people: tuple[str, ...]
 
 
 def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs, list[Note]]:
@@ -78,6 +83,32 @@ def read_named(tables: Sequence[SheetTable], people: People) -> tuple[NamedPairs
     if blanks:
         notes.append(note("nobody", words=[list(pair) for pair in blanks.most_common()]))
     return pairs, notes
+
+
+def by_rank(table: SheetTable) -> SheetTable:
+    """Return a list of pairs whose rows are in the order of the ranks that a column gives the wishes of a person.
+
+    A column of unclear meaning whose numbers would give the wishes of a person another order is asked about.
+    """
+    wishes: dict[int, list[int]] = {}  # rows by person
+    for person, row in table.rows if table.of(Role.FRIENDS) else ():
+        wishes.setdefault(person, []).append(row)
+    several = [rows for person, rows in wishes.items() if person >= 0 and len(rows) > 1]
+    for column in table.of(Role.ATTRIBUTE, Role.UNUSED) if several else ():
+        texts = {row: text for _, row, text in table.texts(column)} if column.guessed else {}
+        ranks = {row: int(number[0]) for row, text in texts.items() if (number := _RANK.search(text))}
+        found = [[ranks.get(row, -1) for row in rows] for rows in several]
+        clear = all(-1 not in one and len(set(one)) == len(one) for one in found)
+        known = bool(texts) and is_rank(column.header)
+        if known and clear:
+            ordered = sorted(table.rows, key=lambda one: ranks.get(one[1], 0))
+            ranked = note("ranked_by", header=column.header, sheet=table.sheet.title)
+            return replace(table, rows=tuple(ordered), notes=(*table.notes, ranked))
+        numbers = all(map(_RANK.fullmatch, texts.values()))
+        if known or (clear and numbers and any(one != sorted(one) for one in found)):
+            cells = list(dict.fromkeys(texts.values()))[:_CELLS]
+            raise table.sheet.error("which_rank", **column.shown, cells=cells)
+    return table
 
 
 def _by_number(columns: Sequence[Column]) -> list[Column]:
@@ -153,7 +184,7 @@ def _unknown_names(unknown: list[Unknown], people: People) -> SheetError:
     plain = sum(_is_plain(one, near, people) for one, near in found)
     values = {"names": shown, "n": n, "n_plain": plain, "accept": people.accept_near}
     error = UnknownNamesError.of("unknown_names", source=sheet.source, **values)
-    error.unknown = names
+    error.unknown, error.people = names, people.names
     return error
 
 
@@ -179,8 +210,16 @@ def _why_asked(table: SheetTable, column: Column, people: People) -> str:
         # Repeated values are an attribute such as a language, not misspelt friends, and numbers may be groups.
         certain = cells and (len(cells) < 4 or 2 * len(values) > len(cells))
         return "nobody" if filled and not certain and share_naming_people(filled, people) == 0 else ""
+    if cells and share_naming_people(cells, people) >= HALF:
+        return "people"
+    # A remark is known by its header; the note on it says whom it mentions.
+    if cells and column.role != Role.FIXED and role_of(column.header) is None:
+        mentioned = cache(partial(people.mentioned, by_first_name=column.role == Role.UNUSED))
+        sample = _sampled(cells)
+        others = sum(bool(found := mentioned(text)) and person not in found for person, text in sample)
+        return "people" if others > HALF * len(sample) else ""
     if cells:
-        return "people" if share_naming_people(cells, people) >= HALF else ""
+        return ""
     is_marked = column.role == Role.FIXED and values and not any(map(str.isdigit, "".join(values)))
     return "no_class" if is_marked else ""  # a cross, or a yes
 
@@ -205,7 +244,18 @@ def raise_questions(table: SheetTable, people: People) -> None:
     cells = [text.replace("\n", "; ")[:_LONGEST] for text in texts]
     roles = _ASKED.get(why, (Role.ATTRIBUTE, "none"))
     shown = {**column.shown, "option": options[0], "others": options[1:]}
-    raise sheet.error("question", **shown, why=why, cells=cells, roles=roles)
+    numbers = _numbers_of_people(table, column) if why == "nobody" else ""
+    raise sheet.error("question", **shown, why=why, cells=cells, roles=roles, numbers=numbers)
+
+
+def _numbers_of_people(table: SheetTable, asked: Column) -> str:
+    """Return the column with a number of its own for everybody that has all numbers in a column, "" if none has."""
+    numbers = {part for _, text in table.filled(asked) for part in re.findall(r"\w+", text)}
+    for column in table.of(Role.UNUSED, Role.ATTRIBUTE):
+        own = [text for _, _, text in table.texts(column)]
+        if numbers <= set(own) and len(set(own)) == len(own) == len(table.rows):
+            return column.option
+    return ""
 
 
 def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
@@ -213,7 +263,7 @@ def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
 
     One exact name counts for two others, so that a quarter of them makes a column one of people.
     """
-    sample = cells[:: max(1, len(cells) // _LOOKED_AT)]
+    sample = _sampled(cells)
     match = cache(lambda part: match_person(part, people))
     score = 0
     for person, text in sample:
@@ -223,6 +273,10 @@ def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
         else:
             score += _most_are_others([match(part) for part in parts], person)
     return min(1.0, score / len(sample)) if sample else 0.0
+
+
+def _sampled(cells: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    return cells[:: max(1, len(cells) // _LOOKED_AT)]
 
 
 def _most_are_others(found: list[int | None], person: int) -> bool:
@@ -242,23 +296,11 @@ def match_person(text: str, people: People) -> int | None:
 
 def mentions(table: SheetTable, people: People) -> Iterable[Note]:
     """Yield notes on columns that are not read as names, but mention people in sentences."""
-    names = {other: name for other, name in enumerate(people.names) if len(name) > 3}
-    whole = {other: f"(?i:{re.escape(name)})" for other, name in names.items()}
-    either = {other: rf"{whole[other]}|\b{re.escape(first_name(name))}\b" for other, name in names.items()}
-    # A school or a religion may be called as a pupil's first name is.
-    in_full = {other: whole[other] for other, name in names.items() if " " in name}
-    patterns = {
-        role: {other: re.compile(text) for other, text in written.items()}
-        for role, written in ((Role.UNUSED, either), (Role.ATTRIBUTE, in_full))
-    }
-
-    @cache
-    def named(text: str, role: Role) -> set[int]:
-        return {other for other, pattern in patterns[role].items() if pattern.search(text)}
-
-    for column in table.of(*patterns):
+    for column in table.of(Role.UNUSED, Role.ATTRIBUTE):
+        used = column.role != Role.UNUSED
         texts = table.texts(column) if column.guessed else []
-        rows = [row + 1 for person, row, text in texts if named(text, Role(column.role)) - {person}]
+        # A school or a religion may be called as a pupil's first name is.
+        mentioned = cache(partial(people.mentioned, by_first_name=not used))
+        rows = [row + 1 for person, row, text in texts if mentioned(text) - {person}]
         if rows:
-            used = column.role != Role.UNUSED
             yield note("mentions", header=column.header, n=len(rows), rows=rows[:5], used=used)
