@@ -228,7 +228,7 @@ function newCard(who: number, state: string): HTMLElement {
       ),
       h(
         "span",
-        { class: `friends ${wished && !kept[who] ? "none" : ""}`, title: wished ? t.friendsHere(kept[who], wished) : t.noWishes },
+        { class: `friends ${wished && !kept[who] ? "none" : ""}`, title: wished ? t.friendsHere(kept[who], wished) : store.board.mutual ? t.noMutualWishes : t.noWishes },
         wished ? `${kept[who]}/${wished}` : "–",
         h("span", { class: "change" }, helped.has(who) ? " ▲" : hurt.has(who) ? " ▼" : ""),
       ),

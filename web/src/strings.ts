@@ -73,15 +73,12 @@ const en = {
   price: "What do rules and evenness cost?",
   ruleCost: (kept: number, rules: number, directed: boolean) => {
     const more = directed ? plural(kept, "more wish", "more wishes") : plural(kept, "more friendship", "more friendships");
-    return `without ${rules > 1 ? `these ${rules}` : "it"}: ${kept ? more : `no more ${directed ? "wishes" : "friendships"} found`}`;
+    const none = `a short search found no more ${directed ? "wishes" : "friendships"}`;
+    return `without ${rules > 1 ? `these ${rules}` : "it"}: ${kept ? `at least ${more}` : none}`;
   },
   costWait: "finding out what it costs…",
   // Rules by kind, where the sentence of the server is not used.
-  ruleWords: {
-    friends: ({ least, own, fewer }) =>
-      `everybody with at least ${own ? `${least} of those they wished for` : plural(least!, "friend", "friends")}` +
-      (fewer?.length ? ` (fewer for ${list(fewer.map(([who]) => who), "and")})` : ""),
-  } as RuleWords,
+  ruleWords: {} as RuleWords,
   ruleKinds: {
     sizes: "Size of the groups",
     friends: "Friends for everybody",
@@ -101,6 +98,7 @@ const en = {
   cardHelp: "Enter picks a card up, the arrow keys choose the group, Enter puts it down, Escape puts it back.",
   friendsHere: (kept: number, wished: number) => `${kept} of ${plural(wished, "friend", "friends")} in the group`,
   noWishes: "named nobody",
+  noMutualWishes: "no mutual wish",
   menu: (name: string) => `What to do with ${name}`,
   lock: "Lock here",
   unlock: "Unlock",
@@ -329,7 +327,8 @@ const de: Words = {
   price: "Was kosten Regeln und Gleichmaß?",
   ruleCost: (kept, rules, directed) => {
     const more = directed ? plural(kept, "Wunsch mehr", "Wünsche mehr") : plural(kept, "Freundschaft mehr", "Freundschaften mehr");
-    return `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${kept ? more : `nicht mehr ${directed ? "Wünsche" : "Freundschaften"} gefunden`}`;
+    const none = `eine kurze Suche fand nicht mehr ${directed ? "Wünsche" : "Freundschaften"}`;
+    return `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${kept ? `mindestens ${more}` : none}`;
   },
   costWait: "was es kostet, wird gesucht…",
   ruleWords: {
@@ -365,6 +364,7 @@ const de: Words = {
   cardHelp: "Enter nimmt eine Karte auf, die Pfeiltasten wählen die Gruppe, Enter legt sie ab, Escape legt sie zurück.",
   friendsHere: (kept, wished) => `${kept} von ${plural(wished, "Freund", "Freunden")} in der Gruppe`,
   noWishes: "hat niemanden genannt",
+  noMutualWishes: "kein gegenseitiger Wunsch",
   menu: (name) => `Was mit ${name} geschehen soll`,
   lock: "Hier festhalten",
   unlock: "Loslassen",

@@ -79,6 +79,7 @@ export interface Board {
   columns: Record<string, string[]>; // the values of every column of the sheet
   wishes: number[][];
   directed: boolean;
+  mutual: boolean; // only mutual wishes count
   notes: Record<string, string>[]; // by language
   restored: boolean;
   state: State;
@@ -149,6 +150,7 @@ export interface Understood {
 
 export interface Preview {
   unknown: { text: string; row: number; column: string; near: string[] }[];
+  people: string[]; // everybody an unknown name may mean
   understood: Understood | null;
   number: number;
   notes: Record<string, string>[]; // by language

@@ -187,8 +187,10 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
   function unknownNames(seen: Preview, asked: Record<string, unknown>): HTMLElement {
     const choices = new Map<string, HTMLSelectElement>();
     const rows = seen.unknown.map(({ text, row, column, near }) => {
-      const people = near.map((person): [string, string] => [person, person]);
-      const select = choice([["", t.chooseName], ...people, ["none", t.ignoreName]], "", { "aria-label": t.whoIs(text) });
+      // The names that are near come first, then everybody.
+      const others = [...seen.people].sort((one, other) => one.localeCompare(other, lang()));
+      const people = [...new Set([...near, ...others])].map((person): [string, string] => [person, person]);
+      const select = choice([["", t.chooseName], ["none", t.ignoreName], ...people], "", { "aria-label": t.whoIs(text) });
       if (near.length === 1) select.value = near[0];
       choices.set(text, select);
       return h("li", null, h("b", null, text), h("small", null, ` (${t.cell(row, column)}) `), select);

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.apps.classes import load_division
 from equigraph.apps.classes.divide import divide
+from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore import persistence, read_board
 from equigraph.apps.explore.files import WRITERS
@@ -24,7 +25,7 @@ from equigraph.exceptions import ConflictError, InputError
 from equigraph.graph import Graph
 from equigraph.metrics import modularity_score, normalized_balance_score
 from equigraph.results.persistence import write_record
-from equigraph.rules import Apart, Fixed, Sizes, Together
+from equigraph.rules import Apart, Fixed, Rules, Sizes, Together
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +154,11 @@ def test_a_saved_board_opens_again(year, tmp_path):
     step = act(step, {"do": "lock", "who": 3})
     step = act(step, {"do": "rename", "cluster": 1, "name": "Blau"})
     step = act(step, {"do": "add-rule", "rule": {"at_most": {"Gender": {"m": 20}}}})
+    step = replace(step, evenness=0.5)
     path = tmp_path / "board.json"
     WRITERS["board.json"](step, path, "en")
     people, again = read_board(path)
+    assert again.evenness == again.division.evenness_weight == 0.5
     assert people.mark == year.mark
     assert people.names == year.names
     assert (people.adjacency != year.adjacency).nnz == 0
@@ -175,6 +178,7 @@ def test_a_saved_board_opens_again(year, tmp_path):
         ("links", "x"),
         ("labels", [7] * 30),
         ("locked", [30]),
+        ("evenness", 2),
         ("roster", {"people": ["Ada", "Ben"], "friends": [["Ada", "Nobody"]]}),
         ("roster", {"people": ["Ada"], "attributes": {"gender": ["girl"]}}),
         ("roster", {"people": ["Ada", "Ada"]}),
@@ -190,6 +194,18 @@ def test_a_damaged_board_is_refused_in_a_sentence(labelled, tmp_path, key, value
     with pytest.raises(InputError, match=r"x\.json (is|has)") as caught:
         read_board(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("evenness", "mover"), [(0.98, "Jim"), (0.0, "Gül")])
+def test_a_repair_weighs_evenness_as_the_division_did(evenness, mover):
+    names = ("Fay", "Gül", "Ivo", "Jim", "Ada", "Bea", "Max", "Tom")
+    friends = (("Ivo", "Fay"), ("Jim", "Max"), ("Gül", "Ada"), ("Gül", "Bea"))
+    roster = Roster(names, {"sex": tuple("ffmmffmm")}, friends)
+    given = roster, [1, 1, 1, 1, 0, 0, 0, 1], ["5a", "5b"], Rules(sizes=(4, 4)), {"sex": 1.0}
+    step = board_of_division(Division(*given, evenness_weight=evenness), "eight")
+    step = replace(step, locked=frozenset({7}))
+    labels = run("repair", {"step": step}, lambda progress: None)
+    assert [names[who] for who in np.flatnonzero(labels != step.labels)] == [mover]
 
 
 def test_a_board_is_kept_for_its_people_and_nobody_else(room, labelled, boards):

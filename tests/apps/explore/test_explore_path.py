@@ -94,6 +94,9 @@ def _confirm(page):
     page.click("[data-do=go-on]")
     page.wait_for_selector(".unknown li >> nth=1")
     assert page.input_value(".unknown li:has-text('Dora Abell') select") == "Dora Abel"
+    choices = page.locator(".unknown li:has-text('Xaver') option").all_inner_texts()
+    assert choices[1] == "ignore"
+    assert len(choices) == 2 + 24  # everybody may be meant
     page.select_option(".unknown li:has-text('Xaver') select", "none")
     page.click(".unknown [data-do=go-on]")
     page.wait_for_selector(".understood")

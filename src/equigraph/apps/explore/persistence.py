@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ class BoardEntries(TypedDict):
     rules: list[dict[str, Any]]
     locked: list[int]
     attributes: tuple[str, ...]
+    evenness: NotRequired[float]
 
 
 def write_board(step: Step, path: Path) -> None:
@@ -57,6 +58,7 @@ def write_board(step: Step, path: Path) -> None:
         "rules": [Rules.of([rule]).to_dict() for rule in step.rules],
         "locked": sorted(step.locked),
         "attributes": list(step.attributes),
+        "evenness": step.evenness,
     }
     write_record(path, KIND, content)
 
@@ -100,6 +102,9 @@ def _step(entries: BoardEntries) -> Step:
     rules = tuple(rule for one in entries["rules"] for rule in Rules.from_dict(one).items)
     names, locked = names_for(clusters, len(clusters)), frozenset(entries["locked"])
     step = Step(people, labels, names, rules, locked, entries["attributes"], what="open")
+    step = replace(step, evenness=entries.get("evenness", step.evenness))
+    if not 0 <= step.evenness <= 1:
+        raise InputError(f"its evenness is {step.evenness}: expected a number from 0 to 1")
     rule_states(step)  # raises if a rule names what is not there
     return step
 

@@ -121,6 +121,7 @@ class Session:
             "columns": {key: sorted(set(column) - {None}) for key, column in people.sheet.attributes.items()},
             "wishes": [friends.tolist() for friends in np.split(wishes.indices, wishes.indptr[1:-1])],
             "directed": people.directed,
+            "mutual": people.sheet.wishes == "mutual",
             "notes": [note.texts() for note in people.sheet.notes],
             "restored": self.restored,
             "state": self.state(),

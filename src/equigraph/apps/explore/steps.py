@@ -42,6 +42,7 @@ class Step:
     rules: tuple[Rule, ...] = ()  # rules besides locked people
     locked: frozenset[int] = frozenset()  # people who keep their cluster
     attributes: tuple[str, ...] = ()  # attributes to spread evenly
+    evenness: float = 0.98  # how evenly, as `evenness` of `divide` says it
     what: str = "start"  # the last action
     changes: tuple[dict[str, Any], ...] = ()  # its side effects
 
@@ -76,7 +77,7 @@ class Step:
     def search_key(self) -> tuple[Any, ...]:
         """Key of the results of a search: everything it depends on, without the current labels."""
         at = tuple((who, int(self.labels[who])) for who in sorted(self.locked)) if self.has_labels else ()
-        return (self.people.mark, self.n_clusters, self.rules, at, self.attributes)
+        return (self.people.mark, self.n_clusters, self.rules, at, self.attributes, self.evenness)
 
     @property
     def division(self) -> Division:
@@ -94,7 +95,8 @@ class Step:
                 if isinstance(rule, Fixed) and str(rule.node) in roster.fixed
             },
         )
-        return Division(roster, self.labels, self.clusters, rules, self.weights, least, proven=False)
+        given = roster, self.labels, self.clusters, rules, self.weights, least
+        return Division(*given, proven=False, evenness_weight=self.evenness)
 
 
 def first_step(people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None) -> Step:
@@ -135,7 +137,8 @@ def board_of_division(division: Division, title: str) -> Step:
     rules = tuple(rule for rule in division.rules.items if rule not in locks)
     attributes = tuple(name for name in division.attributes if name in people.attributes)
     locked = frozenset(locks.values())
-    return Step(people, division.labels, division.class_names, rules, locked, attributes, what="open")
+    weight = division.evenness_weight
+    return Step(people, division.labels, division.class_names, rules, locked, attributes, weight, what="open")
 
 
 def _add_person(step: Step, payload: Mapping[str, Any]) -> Step:

@@ -84,7 +84,7 @@ def first_labels(step: Step, notify: Notify) -> dict[str, Any]:
         others = Rules.of(rule for rule in step.all_rules.items if rule not in own)
         settled = settle_rules(others, people.facts, n_clusters=step.n_clusters, on_conflict="relax")
         options: dict[str, Any] = {"friends": max((rule.least for rule in own), default=0)}
-        options["callbacks"] = notify
+        options |= {"callbacks": notify, "evenness": step.evenness}
         search = DivisionSearch(people.roster, settled.rules, step.n_clusters, step.weights, **options)
         labels, *_ = find_friends(search, settled.labels)
         kept: dict[Rule, Rule] = {rule: friends_as_kept(rule, people.names, [labels]) for rule in own}
@@ -125,7 +125,7 @@ def repair(step: Step, notify: Notify) -> NDArray[np.intp]:
     rules, k, people = step.all_rules, step.n_clusters, step.people
     labels = settle_rules(rules, people.facts, n_clusters=k, start=step.labels).labels
     compiled = compile_rules(rules, people.facts, None, k)
-    return best_movers(people.roster, step.weights, step.labels, labels, compiled)
+    return best_movers(people.roster, step.weights, step.labels, labels, compiled, step.evenness)
 
 
 def alternatives(step: Step, notify: Notify) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ def _other_search(step: Step) -> Callable[[int], NDArray[np.intp]]:
     if people.directed and people.n_people <= _QUICK:
         # Not from the labels of the board, to which a search would return.
         start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
-        search = DivisionSearch(people.roster, rules, step.n_clusters, step.weights)
+        search = DivisionSearch(people.roster, rules, step.n_clusters, step.weights, step.evenness)
         return lambda seed: replace(search, seed=seed, effort=_EFFORT).run(start)
     even = scores(step)["even"]
     wanted = {} if even is None else {"at_least": max(0.0, even - _SLACK)}

@@ -183,13 +183,14 @@ def preview(upload: Upload, number: int | None, notify: Any = None) -> dict[str,
         for one, near in error.unknown:
             place = {"row": one.row + 1, "column": one.column.letter}
             unknown[one.text] = {"text": one.text, **place, "near": list(near)}
-        return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
+        asked = {"unknown": list(unknown.values()), "people": list(error.people)}
+        return {**asked, "understood": None, "number": None, "notes": []}
     notes = [note.texts() for note in found.sheet.notes if note.kind != "column"]
     step = first_step(found, number, upload.attribute if found.directed else None)
     facts = {"people": found.n_people, "links": found.adjacency.nnz // 2}
     if found.directed:
         facts = understood(found.sheet, step.attributes)
-    return {"unknown": [], "understood": facts, "number": step.n_clusters, "notes": notes}
+    return {"unknown": [], "people": [], "understood": facts, "number": step.n_clusters, "notes": notes}
 
 
 @contextmanager
