@@ -146,15 +146,6 @@ def test_friends_fall_back_person_by_person():
     assert division.friendless == ("Dora",)
 
 
-def test_twelve_of_ninety_six_are_three_in_every_class():
-    needs = tuple("yes" if i % 8 == 0 else None for i in range(96))
-    friends = [(i, (i + step) % 96) for i in range(96) for step in (8, 88)]
-    roster = numbered(96, friends, attributes={"needs": needs})
-    division = eg.divide(roster, 4, sizes=(23, 25), effort=0.3, random_state=0)
-    assert np.bincount(division.labels[::8], minlength=4).tolist() == [3, 3, 3, 3]
-    assert division.broken == ()
-
-
 @pytest.mark.parametrize(("evenness", "towns"), [(0.98, [1, 1]), (0.3, [0, 2])])
 def test_wishes_do_not_pay_for_a_class_with_one_too_many(evenness, towns):
     """Five friends hold on to each other, and two of them are the only ones of a town: eight wishes part them."""
