@@ -2,7 +2,7 @@
 
 A constraint says which values a parameter takes and describes itself in words. Estimators list theirs in
 ``_parameters``; the command line builds its options from the same list, so that every parameter of a method can be set
-there.
+there. numpy is imported where it is needed: the command line makes constraints before it prints its help.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
 
 from equigraph.exceptions import ParameterError
 
@@ -50,7 +48,7 @@ class Real(Constraint):
     kind: ClassVar[Any] = numbers.Real
 
     def _accepts(self, value: Any) -> bool:
-        if not isinstance(value, self.kind) or isinstance(value, (bool, np.bool_)):
+        if not isinstance(value, self.kind) or isinstance(value, bool):
             return False
         above = value > self.low if self.open_low else value >= self.low
         return bool(above and value <= self.high and -math.inf < value < math.inf)
@@ -92,6 +90,8 @@ class Boolean(Constraint):
     """True or False."""
 
     def _accepts(self, value: Any) -> bool:
+        import numpy as np
+
         return isinstance(value, (bool, np.bool_))
 
     def _describe(self) -> str:
@@ -105,6 +105,8 @@ class Seed(Constraint):
     optional: bool = True
 
     def _accepts(self, value: Any) -> bool:
+        import numpy as np
+
         given = isinstance(value, (np.random.Generator, np.random.RandomState))
         return given or Integer().accepts(value)
 
