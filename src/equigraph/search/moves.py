@@ -76,13 +76,7 @@ def local_search(
     order = np.arange(n) if rng is None else rng.permutation(n)
     if objective.rules is not None:
         order = order[objective.rules.fixed[order] < 0]
-    if sweep is None:
-        seen = np.zeros(0, dtype=np.int32) if within is None else within
-        room = neighbour_buffers(k)
-
-        def sweep(awake: NDArray, wanted: NDArray, gained: NDArray) -> None:
-            visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
-
+    seen, room = np.zeros(0, dtype=np.int32) if within is None else within, neighbour_buffers(k)
     awake, wanted, gained = np.ones(n, dtype=np.bool_), np.zeros((0, 1), dtype=np.int64), np.zeros(5)
     examples = np.zeros(0, dtype=np.int64)
     if fixed and objective.fairness and k > MOST_DENSE and level.columns.shape[0]:
@@ -94,7 +88,10 @@ def local_search(
         whole, n_moves, gain, missed = bool(awake.all()), gained[0], gained[3], state.tally[BROKEN]
         if examples.size:
             wanted = wanted_clusters(level, terms, score, state, examples)
-        sweep(awake, wanted, gained)
+        if sweep is None:
+            visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
+        else:
+            sweep(awake, wanted, gained)
         pause()
         if gained[0] > n_moves and (gained[3] - gain > least_gain or state.tally[BROKEN] < missed):
             continue
