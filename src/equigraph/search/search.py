@@ -390,10 +390,15 @@ class Search:
             self.watch.step()
 
     def _polish(self, target: Target) -> None:
-        """Move nodes and swap pairs while this improves the best labels for a target."""
+        """Move nodes and parts of clusters and swap pairs while this improves the best labels for a target."""
         objective = self.objective.for_target(target)
         for _ in range(_MOST_ROUNDS):
-            partition = Partition(self.level, objective, target.best(self.pool), self.n_clusters)
+            labels = target.best(self.pool)
+            if self.plan.n_swaps and objective.rules is None:
+                labels, _ = climb(
+                    self.level, labels, objective, self.rng(3), fixed=True, pause=self.watch.look
+                )
+            partition = Partition(self.level, objective, labels, self.n_clusters)
             local_search(partition, self.rng(3), pause=self.watch.look)
             for _ in range(
                 self.plan.n_swaps if objective.terms.everywhere and self.level.columns.shape[0] else 0
