@@ -227,7 +227,7 @@ def test_longer_annealings_pay_on_a_graph_without_clusters():
     adjacency = (pairs + pairs.T).sign().tocsr()
     adjacency.eliminate_zeros()
     found = []
-    for changes in ({"n_longer": 0}, {"n_unclear": 0}, {}):
+    for changes in ({"n_plain": 0}, {"n_unclear": 0}, {}):
         search = make_search(adjacency, None, 12)
         search.plan = replace(search.plan, **changes)
         found.append(search.score(search.solve([Target()])[0])[0])

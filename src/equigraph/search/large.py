@@ -236,7 +236,7 @@ class LargeSearch:
             most=np.minimum(self.objective.most + largest, self.rows.n_nodes),
         )
         inner = Search(level, looser, self.n_clusters, effort=self.effort, seed=self.seed)
-        inner.plan, inner.watch = replace(inner.plan, n_longer=0), self.watch
+        inner.plan, inner.watch = replace(inner.plan, n_longer=0, n_plain=0), self.watch
         self._inner = inner, parts
         coarse = np.empty((len(starts), level.n_sites), dtype=np.int32)
         for place, labels in enumerate(starts):

@@ -35,8 +35,9 @@ _STARTS = (
 # Of many clusters more divisions are raised, one for so many clusters up to the most, on graphs of up to so much work:
 # each cluster is a choice of its own, and the more divisions are recombined, the more of these are good.
 _CLUSTERS_EACH, _MOST_RAISED, _RAISED_WORK = 4, 8, 12_000
-# Most final annealings; none on graphs with more nodes plus tenths of stored entries than this.
-_MOST_LONGER, _LONGER_WORK = 8, 20_000
+# Most final annealings on graphs with so many nodes plus tenths of stored entries; on larger ones, up to the second
+# number, a single one for cohesion alone, whose proposals cost a third.
+_MOST_LONGER, _LONGER_WORK, _PLAIN_WORK = 8, 20_000, 60_000
 # Where there are no clear clusters: least proposals of these annealings per node and cluster, most in all, and the
 # number of groups above which a proposal costs more.
 _PER_UNCLEAR, _MOST_UNCLEAR, _MANY_GROUPS = 1_000, 4_000_000, 10
@@ -63,6 +64,8 @@ class Plan:
         Number of proposals of an annealing on the nodes.
     n_longer : int
         Most final annealings, each of them longer, while their gain is large enough.
+    n_plain : int
+        The same for cohesion alone.
     n_unclear : int
         Least number of proposals of each of these where there are no clear clusters.
     n_swaps : int
@@ -73,6 +76,7 @@ class Plan:
     n_raised: int
     n_steps: int
     n_longer: int
+    n_plain: int
     n_unclear: int
     n_swaps: int
 
@@ -110,11 +114,13 @@ def plan_for(
     if ruled:
         n_starts, n_raised = min(n_starts, 6), min(max(n_raised, 6), 8 if n <= 500 else n_raised)
         n_steps *= 2
+    n_longer = _MOST_LONGER if work <= _LONGER_WORK else 0
     plan = Plan(
         n_starts=max(round(n_starts * many), 1),
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
-        n_longer=_MOST_LONGER if work <= _LONGER_WORK else 0,
+        n_longer=n_longer,
+        n_plain=n_longer or int(work <= _PLAIN_WORK),
         n_unclear=int(min(_PER_UNCLEAR * pairs, _MOST_UNCLEAR) * effort / max(n_groups / _MANY_GROUPS, 1.0)),
         n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
     )
@@ -125,6 +131,7 @@ def plan_for(
         n_starts=min(plan.n_starts, max(plan.n_starts // 2, 4)),
         n_raised=min(plan.n_raised, max(plan.n_raised // 3, 2)),
         n_longer=0,
+        n_plain=0,
     )
 
 

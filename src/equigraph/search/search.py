@@ -314,7 +314,8 @@ class Search:
         if guided and objective.fairness > 0 and target.at_least is None:
             # Labels at the maximum of a notion that takes the worst group are left only by the guide.
             turns = (_HOT, objective), (_GUIDED, self.guide.for_target(target))
-        for turn in range(self.plan.n_longer // (2 if unclear else 1)):
+        n_turns = self.plan.n_longer if objective.fairness > 0 else self.plan.n_plain
+        for turn in range(-(-n_turns // 2) if unclear else n_turns):
             share, (hot, guide) = max(_LONGER * 2 ** (turn // 2), least), turns[turn % 2]
             longer = self._annealed(best.labels, objective, rng, hot, share, guide)
             best, before = self.best_of([best, longer], objective), best
