@@ -111,8 +111,10 @@ def within_bounds(
         onto = links(sites, labels, n_clusters)
         gain = np.where(allowed, onto, -np.inf) - onto[:, [source]]
         for position in np.argsort(-gain.max(axis=1), kind="stable"):
+            if size[source] <= most:
+                break
             room = allowed & (size + sizes[sites[position]] <= most)
-            if size[source] > most and room.any():
+            if room.any():
                 move(sites[position], int(np.argmax(np.where(room, gain[position], -np.inf))))
                 moved = True
     moved = True
